@@ -128,13 +128,16 @@ function contentOf(
     const schema = components.named(document.answer, shape, document.summary)
     const example = examples.body(shape, schema)
     const content = { schema, ...(example === undefined ? {} : { example }) }
-    return { [document.contentType ?? 'application/json']: content }
+    return { [document.contentTypes?.[0] ?? 'application/json']: content }
   }
-  const { contentType } = document
-  if (contentType === undefined) return null
-  const example = examples.text(operation, contentType)
-  const content = { schema: { type: 'string' }, ...(example === undefined ? {} : { example }) }
-  return { [contentType]: content }
+  const { contentTypes } = document
+  if (contentTypes === undefined) return null
+  const contents = contentTypes.map((contentType) => {
+    const example = examples.text(operation, contentType)
+    const content = { schema: { type: 'string' }, ...(example === undefined ? {} : { example }) }
+    return [contentType, content] as const
+  })
+  return Object.fromEntries(contents)
 }
 
 function headersOf({ document, hasBody, isPrivate }: Route, status: number): JsonObject {
@@ -146,7 +149,7 @@ function headersOf({ document, hasBody, isPrivate }: Route, status: number): Jso
   if (status === 101) return {}
   const isSuccess = status < 400
   if (isSuccess && document.isNamed === true) names.push('ETag')
-  const hasContent = document.answer !== null || document.contentType !== undefined
+  const hasContent = document.answer !== null || document.contentTypes !== undefined
   // Private responses are not compressed, because the compressed length would reveal content.
   if (status === 200 && hasContent && !isPrivate) names.push('Content-Encoding', 'Vary')
   // X-Unknown-Parameters is sent only by routes that parse their query.

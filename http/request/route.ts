@@ -126,8 +126,8 @@ export interface RouteDocument {
   /** Status of success. Default: 200. */
   readonly status?: 200 | 201 | 202 | 204 | 302 | 101
   readonly bodyExamples?: Readonly<Record<string, JsonObject>>
-  /** Content type of a successful body if it is not JSON. */
-  readonly contentType?: string
+  /** Content types of a successful body if it is not JSON. */
+  readonly contentTypes?: readonly string[]
   /** Errors of the handler, each with its condition. documents/responses.ts adds the errors of every route. */
   readonly refusals?: Readonly<
     Partial<Record<400 | 401 | 403 | 404 | 409 | 426 | 429 | 503, string>>

@@ -16,7 +16,7 @@ const START = {
   ...OPEN,
   summary: 'The way to the dashboard',
   status: 302,
-  contentType: 'text/plain',
+  contentTypes: ['text/plain'],
   headers: { Location: 'where the dashboard is, from here' },
   isListed: false,
 } as const
@@ -35,7 +35,7 @@ export function dashboardRoutes(): readonly Route[] {
       {
         ...OPEN,
         summary: 'The dashboard: an account, its keys, and both venues live in a browser',
-        contentType: 'text/html',
+        contentTypes: ['text/html'],
         headers: {
           'Content-Security-Policy': 'what the page may load: only our own files',
           'Referrer-Policy': 'what other hosts hear of the page: nothing',
@@ -52,7 +52,7 @@ export function dashboardRoutes(): readonly Route[] {
         ...OPEN,
         summary: 'A file of the dashboard',
         description: 'Its name carries a hash of its content: caches may keep it for ever.',
-        contentType: 'text/*',
+        contentTypes: ['text/*'],
         refusals: { ...fileRefusals, 404: 'no such file' },
         isNamed: true,
       },

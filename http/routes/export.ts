@@ -119,7 +119,7 @@ export function exportRoutes({ engine, clock, names }: ExportRouteParts): readon
         description:
           'The file is `HH.parquet`, `HH.csv.gz` or `HH.ndjson.gz`, with the UTC hour HH. Rows are sorted by market, publish time and seq. At most two exports run at once for an account. A connection that ends before the last chunk is an incomplete file.',
         answer: null,
-        contentType: 'application/octet-stream',
+        contentTypes: [...new Set(Object.values(CONTENT_TYPES))],
         refusals: {
           403: 'the free tier exports the last 24 hours only',
           404: 'no such hour, `detail` names the first and last; or no tape (`TAPE=off`, or a gateway)',

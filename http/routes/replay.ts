@@ -44,7 +44,7 @@ export function replayRoutes({
         summary: 'Past messages of the stream',
         description: `The messages that the stream sent from \`from\` to before \`to\`, one JSON object per line, or with \`format=msgpack\` one MessagePack map after the other. It begins with a \`snapshot\` of each selected market. \`gap\` states messages that were not recorded, \`disconnect\` a time in which the service did not run. \`from_offset\` continues a replay of one channel after the message with this offset; repeat the other parameters. With \`Accept-Encoding: gzip\` the answer is compressed. If the connection ends early, the answer is incomplete. At most two replays run at once for an account. The tier \`free\` can replay the last 24 hours.`,
         answer: null,
-        contentType: 'application/x-ndjson',
+        contentTypes: Object.values(CONTENT_TYPES),
         refusals: {
           400: '`from` is not before `to`, an unknown channel, or `from_offset` with several channels',
           403: 'the tier `free` reads the last 24 hours',

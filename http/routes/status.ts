@@ -100,7 +100,7 @@ export function statusRoutes(parts: {
         group: 'System',
         summary: 'Figures for Prometheus',
         answer: null,
-        contentType: 'text/plain',
+        contentTypes: ['text/plain'],
         refusals: {
           404: 'asked from another machine or through a proxy while METRICS_PUBLIC is off, or by a Host that is not in METRICS_HOSTS',
         },

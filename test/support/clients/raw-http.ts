@@ -119,6 +119,11 @@ export class RawConnection {
       this.#received = [all.subarray(split + 4)]
       return this.#read(isEnd)
     }
+    if (headers.get('transfer-encoding') === 'chunked' && !this.#isHead) {
+      const body = unchunked(all.subarray(split + 4))
+      if (body === null) return null
+      return { status, head, headers, body: decoded(body, headers.get('content-encoding')) }
+    }
     const length = headers.get('content-length')
     const isBodiless = this.#isHead || BODILESS.includes(status)
     if (length === undefined && !isBodiless && !isEnd) return null
@@ -126,6 +131,20 @@ export class RawConnection {
     const body = all.subarray(split + 4, split + 4 + wanted)
     if (!isEnd && body.length < wanted) return null
     return { status, head, headers, body: decoded(body, headers.get('content-encoding')) }
+  }
+}
+
+/** The body of RFC 9112, section 7.1, without trailers. Null while its last chunk is missing. */
+function unchunked(bytes: Buffer): Buffer | null {
+  const chunks: Buffer[] = []
+  for (let at = 0; ; ) {
+    const end = bytes.indexOf('\r\n', at)
+    if (end < 0) return null
+    const size = Number.parseInt(bytes.subarray(at, end).toString('latin1'), 16)
+    if (bytes.length < end + size + 4) return null
+    if (size === 0) return Buffer.concat(chunks)
+    chunks.push(bytes.subarray(end + 2, end + 2 + size))
+    at = end + size + 4
   }
 }
 

@@ -4,7 +4,12 @@ import type { TSchema } from '@sinclair/typebox'
 import { KindGuard } from '@sinclair/typebox'
 import type { Route } from '../../../http/request/route.ts'
 import { OpenapiValidator } from '../reference/openapi-validator.ts'
-import { ACCOUNT, type DocumentedServer, POOR_ACCOUNT } from '../rigs/documented-server.ts'
+import {
+  ACCOUNT,
+  type DocumentedServer,
+  FREE_ACCOUNT,
+  POOR_ACCOUNT,
+} from '../rigs/documented-server.ts'
 import { type ParameterValues, valuesOf } from '../worlds/parameter-values.ts'
 import { type Credential, type RequestSpec, SAMPLES, seedOf } from '../worlds/route-seeds.ts'
 import { type RawAnswer, RawConnection } from './raw-http.ts'
@@ -131,6 +136,7 @@ export class RouteClient {
       ]
     if (credential === 'poor')
       return access === 'token' ? [token(POOR_ACCOUNT)] : [key(POOR_ACCOUNT)]
+    if (credential === 'free') return [key(FREE_ACCOUNT)]
     if (credential === 'reader') return [['X-API-Key', `${ACCOUNT}-reader`]]
     if (credential === 'token') return [token(ACCOUNT)]
     if (credential === 'key') return [key(ACCOUNT)]

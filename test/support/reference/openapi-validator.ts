@@ -16,7 +16,7 @@ interface ValidatedResponse {
 
 interface DocumentedResponse {
   readonly headers: readonly string[]
-  readonly mediaType: string | null
+  readonly mediaTypes: readonly string[]
   readonly validate: ValidateFunction | null
 }
 
@@ -80,10 +80,12 @@ function responsesOf(document: JsonObject): DocumentedResponses {
 
 function documented(response: JsonObject, ajv: Ajv2020): DocumentedResponse {
   const headers = Object.keys(objectOf(response.headers)).map((name) => name.toLowerCase())
-  const [content] = Object.entries(objectOf(response.content))
-  if (content === undefined) return { headers, mediaType: null, validate: null }
-  const schema = objectOf(closed(objectOf(content[1]).schema ?? {}))
-  return { headers, mediaType: content[0], validate: ajv.compile(schema) }
+  // All media types of a response have the same schema.
+  const content = objectOf(response.content)
+  const [first] = Object.values(content)
+  if (first === undefined) return { headers, mediaTypes: [], validate: null }
+  const schema = objectOf(closed(objectOf(first).schema ?? {}))
+  return { headers, mediaTypes: Object.keys(content), validate: ajv.compile(schema) }
 }
 
 /** Checks the rate headers, the status's required headers, and that custom headers are documented. */
@@ -110,16 +112,17 @@ function headerProblem(
 
 function bodyProblem(
   checked: ValidatedResponse,
-  { mediaType, validate }: DocumentedResponse,
+  { mediaTypes, validate }: DocumentedResponse,
 ): string | null {
   const { headers, body, isHead = false } = checked
-  if (mediaType === null || validate === null)
-    return body === '' ? null : 'a body where none belongs'
+  if (validate === null) return body === '' ? null : 'a body where none belongs'
   const type = headers.get('content-type') ?? ''
-  const isOfType = new RegExp(`^${mediaType.replace('*', '[a-z]+')}(?:;|$)`).test(type)
-  if (!isOfType) return `the type is ${type}, not ${mediaType}`
+  const isOfType = mediaTypes.some((mediaType) =>
+    new RegExp(`^${mediaType.replace('*', '[a-z]+')}(?:;|$)`).test(type),
+  )
+  if (!isOfType) return `the type is ${type}, not ${mediaTypes.join(' or ')}`
   if (isHead) return body === '' ? null : 'HEAD with a body'
-  const value: unknown = mediaType === 'application/json' ? JSON.parse(body) : body
+  const value: unknown = mediaTypes.includes('application/json') ? JSON.parse(body) : body
   if (validate(value)) return null
   const [error] = validate.errors ?? []
   const extra = JSON.stringify(error?.params)

@@ -264,11 +264,17 @@ async function bodies(client: RouteClient): Promise<void> {
 
 /** Tests the statuses that need a state, as listed in route-seeds.ts. */
 async function states(client: RouteClient, server: DocumentedServer): Promise<void> {
-  const { reach = {}, reachFrom = {}, unavailable } = seedOf(client.route)
+  const { reach = {}, reachFrom = {}, unavailable, fails } = seedOf(client.route)
   for (const [status, ask] of Object.entries(reach))
     await client.expect(Number(status), ask, 'a seed')
   for (const [status, address] of Object.entries(reachFrom)) {
     if ((await statusFrom(client, address)) === Number(status)) client.reached.add(Number(status))
+  }
+  if (fails !== undefined) {
+    const restore = withRefusal(fails.owner(server.engine), fails.method, fails.code)
+    const { status } = new EngineError(fails.code, 'only its status is used')
+    await client.expect(status, {}, 'a method that fails')
+    restore()
   }
   if (unavailable === undefined || !client.documented.includes(503)) return
   const restore = withRefusal(unavailable.owner(server.engine), unavailable.method)

@@ -10,6 +10,7 @@ import type { Route } from '../../../http/request/route.ts'
 import { createServer } from '../../../http/server.ts'
 import { FakeEngine, type FakeMarket } from '../fakes/engine.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
+import { fakeTape } from '../fakes/tape.ts'
 import { level, NAMES, NOON } from '../worlds/builders.ts'
 import { opportunity, pastOpportunity } from '../worlds/opportunities.ts'
 
@@ -28,6 +29,8 @@ export interface DocumentedServer {
 export const ACCOUNT = 'richsecret51c7'
 /** An account without quota: every counted request is refused. */
 export const POOR_ACCOUNT = 'poorsecret51c7'
+/** An account of the tier `free`. */
+export const FREE_ACCOUNT = 'freesecret51c7'
 
 /** An account's key is `<name>-key` and its token is `<name>-token`. */
 export async function openDocumentedServer(): Promise<DocumentedServer> {
@@ -39,7 +42,9 @@ export async function openDocumentedServer(): Promise<DocumentedServer> {
     socketsMax: 9,
   })
   engine.accounts.make(POOR_ACCOUNT, { requestsPerMinute: 0 })
+  engine.accounts.make(FREE_ACCOUNT, { tier: 'free', requestsPerMinute: 2_147_483_647 })
   engine.accounts.make('local', { requestsPerMinute: 0 })
+  Object.assign(engine, fakeTape(clock.nowMs()))
   engine.accounts.addressLimit = 2_147_483_647
   engine.webhooks.countMax = 2_147_483_647
   const webhookPolicy = { allowsHttp: false, allowsPrivate: false }

@@ -1,7 +1,7 @@
 // Values for routes that their schemas cannot express, such as existing ids. A conformance test fails and lists the
 // routes that need values here.
 
-import { EngineError } from '../../../engine/errors.ts'
+import { EngineError, type ErrorCode } from '../../../engine/errors.ts'
 import type { AccountId } from '../../../engine/ids.ts'
 import { readClientFiles } from '../../../http/assets/client-files.ts'
 import { readDashboard } from '../../../http/assets/dashboard-files.ts'
@@ -13,7 +13,7 @@ import { fakeAddress, randomWallet } from '../fakes/wallets.ts'
 import { ACCOUNT } from '../rigs/documented-server.ts'
 
 /** The account whose credential a request has. */
-export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor'
+export type Credential = 'own' | 'key' | 'reader' | 'token' | 'none' | 'wrong' | 'poor' | 'free'
 
 /** Omitted parts are those of a valid request. */
 export interface RequestSpec {
@@ -45,6 +45,12 @@ interface Seed {
     readonly method: string
     readonly ask?: RequestSpec
   }
+  /** This method fails with this code, as it does with another configuration. */
+  readonly fails?: {
+    readonly owner: (engine: FakeEngine) => object
+    readonly method: string
+    readonly code: 'NOT_FOUND' | 'FORBIDDEN'
+  }
 }
 
 /** Keyed by the parameter's name. */
@@ -59,6 +65,8 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   end_time: '1795176000',
   end_ts: '1795176000',
   event_slug: 'event-a0',
+  file: '12.parquet',
+  from: '1795100000000',
   limit: '3',
   market_id: 'venue_a_a0',
   market_ids: 'venue_a_a0,venue_b_b0,venue_a_none',
@@ -70,8 +78,11 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   search: 'happen',
   start_time: '1795100000',
   start_ts: '1795100000',
+  table: 'trades',
   ticker: 'b0',
+  to: '1795176000000',
   token_id: '7131',
+  venue: 'venue_a',
   wallet: `0x${'A1'.repeat(20)}`,
   webhook_id: 'wh_1',
 }
@@ -151,6 +162,9 @@ async function knownWallet(engine: FakeEngine): Promise<Readonly<Record<string, 
 /** Requests a page that is not cached, so that its actor is called. */
 const UNASKED: RequestSpec = { query: [['start_time', '1234567']] }
 
+/** The begin of a period that the tier `free` may not read. */
+const EARLY = [['from', '1795000000000']] as const
+
 const wallet: Seed = {
   path: knownWallet,
   unavailable: { owner: (engine) => engine.wallets, method: 'open' },
@@ -174,6 +188,22 @@ const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/venue_a/markets': { unavailable: searching, query: { market_slug: 'slug-a0' } },
   'GET /v1/venue_b/markets': { unavailable: searching, query: { event_ticker: 'event-b0' } },
   'GET /v1/venue_a/trades': { unavailable: venueTrades },
+  'GET /v1/replay': {
+    reach: { 403: { credential: 'free', query: [...EARLY, ['to', '1795176000000']] } },
+    unavailable: { owner: ({ replays }) => replays ?? {}, method: 'open' },
+  },
+  'GET /v1/export': {
+    unavailable: { owner: ({ exports }) => exports ?? {}, method: 'list' },
+    fails: { owner: ({ exports }) => exports ?? {}, method: 'list', code: 'NOT_FOUND' },
+  },
+  'GET /v1/export/{venue}/{table}/{date}/{file}': {
+    reach: {
+      403: { credential: 'free', path: { date: '2026-11-10' } },
+      404: { path: { file: '00.parquet' } },
+      409: { path: { file: '13.parquet' } },
+    },
+    unavailable: { owner: ({ exports }) => exports ?? {}, method: 'open' },
+  },
   'GET /v1/venue_b/trades': { unavailable: venueTrades },
   'GET /v1/whales': { unavailable: { ...whales('history'), ask: { query: [] } } },
   'GET /v1/whales/trades': { unavailable: { ...whales('history'), ask: { query: [] } } },
@@ -232,6 +262,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
       429: { body: '{"email":"hasty@example.com","password":"a long password"}' },
     },
     unavailable: accountsOf('signUp'),
+    fails: { ...accountsOf('signUp'), code: 'FORBIDDEN' },
   },
   'POST /v1/auth/login': {
     body: () => ({ email: `${ACCOUNT}@example.com`, password: 'a long password' }),
@@ -307,10 +338,14 @@ export function seedOf({ method, pattern }: Route): Seed {
 }
 
 /** Makes a method fail. Returns a function that restores it. */
-export function withRefusal(owner: object, method: string): () => void {
+export function withRefusal(
+  owner: object,
+  method: string,
+  code: ErrorCode = 'UNAVAILABLE',
+): () => void {
   const own = Object.getOwnPropertyDescriptor(owner, method)
   const value = () => {
-    throw new EngineError('UNAVAILABLE', 'the test has made this unavailable')
+    throw new EngineError(code, 'the test has made this method fail')
   }
   Object.defineProperty(owner, method, { configurable: true, value })
   return () => {
