@@ -53,7 +53,7 @@ test('accepts venues with unique letters in order, unique names, and wallets of 
 
 test('assigns an HTTP status and a meaning to every refusal code, and sets the status on the error', () => {
   for (const [code, { status, means }] of Object.entries(errorCatalogue)) {
-    assert.ok([400, 401, 403, 404, 405, 413, 422, 426, 429, 500, 503].includes(status), code)
+    assert.ok([400, 401, 403, 404, 405, 409, 413, 422, 426, 429, 500, 503].includes(status), code)
     assert.ok(means.length > 0)
   }
   const error = new EngineError('RATE_LIMITED', 'wait', { retryAfterSeconds: 3 })

@@ -35,7 +35,7 @@ test('names DATA_DIR in a one-sentence error when the data folder is not writabl
   writeFileSync(file, '')
   for (const dataDir of [join(file, 'data'), '/dev/null/data']) {
     await assert.rejects(openData(dataDir), (error: Error) => {
-      return /^cannot start: DATA_DIR=\S+ cannot be written \(ENOTDIR.*\); give it room/.test(
+      return /^cannot start: DATA_DIR=\S+ cannot be written \(ENOTDIR.*\); free disk space, fix its permissions, or set another folder/.test(
         error.message,
       )
     })

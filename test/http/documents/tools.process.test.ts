@@ -1,11 +1,12 @@
 // Third-party linters and a client generator read both documents.
 
 import assert from 'node:assert/strict'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
+import { transform } from 'esbuild'
 import { asyncapi } from '../../../http/documents/asyncapi.ts'
 import { CLIENT_FOLDER, runTool } from '../../support/rigs/dev-tools.ts'
 import {
@@ -59,7 +60,10 @@ test('compiles a client that is generated from the OpenAPI document, and calls t
   const flags = [...strict, ...modern, '--allowImportingTsExtensions', '--types', '']
   const compiled = await runTool('tsc', [...flags, '--ignoreConfig', client])
   assert.equal(compiled.exitCode, 0, compiled.output)
-  const { callTen } = await import(pathToFileURL(client).href)
+  const { code } = await transform(readFileSync(client, 'utf8'), { loader: 'ts' })
+  const module = join(WORK, 'client.mjs')
+  writeFileSync(module, code)
+  const { callTen } = await import(pathToFileURL(module).href)
   const results: readonly string[] = await callTen({
     origin: server.origin,
     key: `${ACCOUNT}-key`,
