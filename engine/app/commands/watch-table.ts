@@ -127,11 +127,21 @@ function lineOf(
   const cells = columns.map((column) => {
     const { isNumber = false, isFlexible = false } = column
     const width = column.width + (isFlexible ? Math.max(0, terminalColumns - 80) : 0)
-    const text = printable(textOf(column) ?? '-')
+    const value = textOf(column) ?? '-'
+    const text = typeof value === 'number' ? rounded(value, width) : printable(value)
     const cut = isFlexible ? cutMiddle(text, width) : cutEnd(text, width)
     return isNumber ? cut.padStart(width) : cut.padEnd(width)
   })
   return cells.join('  ').trimEnd()
+}
+
+/** The value with as many digits as fit, because a number that is cut at its end states another value. */
+function rounded(value: number, width: number): string {
+  for (let digits = 15; digits > 0; digits -= 1) {
+    const text = String(Number(value.toPrecision(digits)))
+    if (text.length <= width) return text
+  }
+  return String(value)
 }
 
 const cutEnd = (text: string, width: number): string =>

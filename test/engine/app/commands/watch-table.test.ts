@@ -27,3 +27,9 @@ test('shows the start and the end of a long market id, and all of it on a wide t
   assert.match(rowOf('trades', message, 80) ?? '', /^00:00:00 {4}venue_b…104000 /)
   assert.ok(rowOf('trades', message, 120)?.includes(market_id))
 })
+
+test('rounds a number that is too long for its column', () => {
+  const message = { type: 'update', market_id: 'venue_a_1', timestamp_ms: 0 }
+  const row = rowOf('candles', { ...message, data: { open: 0.0158731, volume: 1_234.5678901 } }, 80)
+  assert.match(row ?? '', / 0\.0159 .* 1234\.568$/)
+})
