@@ -31,7 +31,7 @@ function connectSocket(path: string): Promise<Socket | null> {
     const socket = connect(path)
     const refused = (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(null)
-      else fail(new EngineError('UNAVAILABLE', `cannot connect to the engine:  ${error.message}`))
+      else fail(new EngineError('UNAVAILABLE', `cannot connect to the engine: ${error.message}`))
     }
     socket.once('error', refused)
     socket.once('connect', () => {

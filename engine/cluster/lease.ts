@@ -195,7 +195,9 @@ export class Lease {
         leaseMessage.encode({ holder: '', term: this.term }),
         this.#revision,
       )
-    } catch {}
+    } catch {
+      // Without renewals the lease expires.
+    }
   }
 
   async #renew(onDeposed: () => void): Promise<void> {

@@ -153,7 +153,9 @@ export class NatsPublisher {
     newest.isAckRequested = true
     try {
       this.#send(state, state.newest, newest)
-    } catch {}
+    } catch {
+      // The connection was closed. Pending batches are rejected.
+    }
   }
 
   #giveUp(beforeMs: number): void {
