@@ -409,7 +409,10 @@ class Exchange implements RequestFacts {
     const nowMs = clock.nowMs()
     const nowSeconds = toSeconds(nowMs)
     const answer = this.#countBytes(given, nowSeconds)
-    if (answer === null) return this.#cut()
+    if (answer === null) {
+      given.stream?.close()
+      return this.#cut()
+    }
     this.#handler.answeredAtMs = nowMs
     this.#finish()
     this.#handler.countAnswer(answer.status)

@@ -29,6 +29,7 @@ let recorder: TapeRecorder
 /** What a subscriber of all markets received. */
 let received: readonly Message[]
 let openCount = 0
+let openedCount = 0
 
 /** Messages about changes. Snapshots repeat what the changes before them state. */
 const changesIn = (messages: readonly Message[]) =>
@@ -89,6 +90,7 @@ before(async () => {
   engine.replays = {
     open(query) {
       openCount += 1
+      openedCount += 1
       const reader = new ReplayReader(FOLDER, query)
       const close = () => {
         openCount -= 1
@@ -201,5 +203,19 @@ test('refuses an invalid replay request with a reason', async () => {
   server.engine.tape = tape
   assert.equal(without.status, 404)
   assert.match(without.text, /TAPE=on/)
+  assert.equal(openCount, 0)
+})
+
+test('closes the replay of a HEAD request, also when the address has used up its quota', async () => {
+  const init = { method: 'HEAD', headers: { 'X-API-Key': 'ann-key' } }
+  const head = await fetch(`${server.origin}${path({})}`, init)
+  assert.equal(head.status, 200)
+  assert.equal(openCount, 0)
+  const { accounts } = server.engine
+  const before = openedCount
+  accounts.fileLimit = -1
+  await assert.rejects(fetch(`${server.origin}${path({})}`, init))
+  accounts.fileLimit = Number.MAX_SAFE_INTEGER
+  assert.ok(openedCount > before)
   assert.equal(openCount, 0)
 })
