@@ -26,7 +26,14 @@ const EXPORTED: Readonly<Record<string, unknown>> = {
 }
 
 /** Keywords of this project that the documents omit. */
-const OURS: readonly string[] = ['aliases', 'synonyms', 'isCaseless', 'isSingle', '$id']
+const OURS: readonly string[] = [
+  'aliases',
+  'hasAliases',
+  'synonyms',
+  'isCaseless',
+  'isSingle',
+  '$id',
+]
 
 interface Descriptions {
   readonly meaningOf: FieldMeanings

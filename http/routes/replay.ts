@@ -25,8 +25,9 @@ const CONTENT_TYPES = { ndjson: 'application/x-ndjson', msgpack: 'application/vn
 const isChannel = (name: string): name is ReplayChannel =>
   REPLAY_CHANNELS.some((channel) => channel === name)
 
+/** In milliseconds. The aliases are refused, because they are in seconds on other routes. */
 const time = (description: string) =>
-  Type.Integer({ minimum: 0, maximum: 8_640_000_000_000, description })
+  Type.Integer({ minimum: 0, maximum: 8_640_000_000_000, description, hasAliases: false })
 
 export function replayRoutes({
   engine,

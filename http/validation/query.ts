@@ -93,13 +93,13 @@ const GROUP_OF: ReadonlyMap<string, readonly string[]> = new Map(
   ALIAS_GROUPS.flatMap((group) => group.map((name) => [name, group] as const)),
 )
 
-/** The name of a parameter is never an alias of another parameter. */
+/** The name of a parameter is never an alias of another parameter. `hasAliases: false` excludes it from its group. */
 export function withAliases(
   properties: Readonly<Record<string, TSchema>>,
 ): Readonly<Record<string, TSchema>> {
   const entries = Object.entries(properties).map(([name, schema]): readonly [string, TSchema] => {
     const own: readonly string[] = schema.aliases ?? []
-    const group = GROUP_OF.get(name) ?? []
+    const group = schema.hasAliases === false ? [] : (GROUP_OF.get(name) ?? [])
     const isFirst = group.find((one) => properties[one] !== undefined) === name
     const all = new Set([...(isFirst ? group : []), ...own])
     const aliases = [...all].filter((alias) => properties[alias] === undefined)
@@ -372,7 +372,7 @@ const ajv = new Ajv({
   validateSchema: false,
   messages: false,
   code: { optimize: false },
-  keywords: ['aliases', 'synonyms', 'isCaseless', 'isSingle'],
+  keywords: ['aliases', 'hasAliases', 'synonyms', 'isCaseless', 'isSingle'],
 })
 /** Compiled checks by the JSON of their schema, since many routes share schemas. */
 const checks = new Map<string, ValidateFunction>()

@@ -193,6 +193,10 @@ test('refuses an invalid replay request with a reason', async () => {
     assert.equal(response.status, status, response.text)
     assert.match(response.text, detail)
   }
+  const inSeconds = Math.floor(START_MS / 1_000)
+  const alias = await server.get(`/v1/replay?start_time=${inSeconds}&end=${inSeconds + 60}`)
+  assert.equal(alias.status, 422)
+  assert.match(alias.text, /"query","from".*"query","to"/)
   const headers = { 'X-API-Key': 'free-key' }
   const free = await server.get(path({ from: START_MS - 2 * DAY_MS }), { headers })
   assert.equal(free.status, 403)
