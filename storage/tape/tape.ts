@@ -76,20 +76,24 @@ export class Tape {
   }
 }
 
-/** Merges sequences that are ordered by time. */
-function* merged(sources: readonly Iterator<TapeRecord>[]): Generator<TapeRecord> {
-  const heads = sources.map((source) => ({ source, next: source.next() }))
-  for (;;) {
-    let first: (typeof heads)[number] | null = null
-    let least = Number.POSITIVE_INFINITY
-    for (const head of heads) {
-      if (head.next.done === true || head.next.value.us >= least) continue
-      first = head
-      least = head.next.value.us
+/** Merges sequences that are ordered by time, and ends them with itself. */
+function* merged(sources: readonly Generator<TapeRecord>[]): Generator<TapeRecord> {
+  try {
+    const heads = sources.map((source) => ({ source, next: source.next() }))
+    for (;;) {
+      let first: (typeof heads)[number] | null = null
+      let least = Number.POSITIVE_INFINITY
+      for (const head of heads) {
+        if (head.next.done === true || head.next.value.us >= least) continue
+        first = head
+        least = head.next.value.us
+      }
+      if (first === null || first.next.done === true) return
+      yield first.next.value
+      first.next = first.source.next()
     }
-    if (first === null || first.next.done === true) return
-    yield first.next.value
-    first.next = first.source.next()
+  } finally {
+    for (const source of sources) source.return(undefined)
   }
 }
 

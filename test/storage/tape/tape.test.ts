@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import {
   appendFileSync,
+  closeSync,
   existsSync,
+  openSync,
   readFileSync,
   statSync,
   truncateSync,
@@ -56,6 +58,23 @@ test('returns every update of a closed tape once, in order', () => {
   const { folder, tape, updates } = record('closed', { count: 3_000 })
   assert.equal(tape.close(), null)
   assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
+})
+
+test('closes the file of the tape when its reader stops early', () => {
+  const { folder, tape } = record('early', { count: 3_000 })
+  tape.close()
+  const unused = () => {
+    const file = openSync(import.meta.filename, 'r')
+    closeSync(file)
+    return file
+  }
+  // The system assigns the lowest free number.
+  const before = unused()
+  const records = new Tape(folder).read(ALL)
+  records.next()
+  assert.notEqual(unused(), before)
+  records.return(undefined)
+  assert.equal(unused(), before)
 })
 
 test('returns the updates in the tape’s journal while the tape is being written', () => {
