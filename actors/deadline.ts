@@ -19,7 +19,7 @@ export class Deadline {
     return this.#late.signal
   }
 
-  /** Resolves with `late` if the deadline passes first. */
+  /** Resolves with `late` if the deadline passes first. Rejects if the work rejects first. */
   wait<Result>(work: Promise<Result>): Promise<Result | 'late'> {
     return new Promise((resolve, reject) => {
       const unsubscribe = onAbort(this.signal, () => resolve('late'))

@@ -71,6 +71,7 @@ export function startStorageHousekeeping(
   const onError = (error: unknown) => log.error({ err: error }, 'retention failed')
   const timers = [
     runInSlices({ clock, everyMs: PRUNE_EVERY_MS, work, onError }),
+    // These promises never reject, because the storage logs and counts failures.
     clock.after(OVERWRITE_AFTER_MS, () => void storage.overwriteDeleted()),
     clock.every(BACKUP_EVERY_MS, () => void storage.backupAccounts(clock.nowMs())),
   ]

@@ -363,6 +363,7 @@ class MailboxActorRef<Message, Target extends Actor<Message>>
 
 class Mailbox<Message> {
   readonly #capacity: number
+  /** `atMs`: monotonic time of arrival. */
   #queue: { readonly message: Message; readonly atMs: number }[] = []
 
   constructor(capacity: number) {

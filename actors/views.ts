@@ -260,6 +260,7 @@ export interface AccountsView {
   /** False for the local account, which has no password. */
   hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
+  /** Invalidates the caller's token and closes its streams. Does nothing for a key. */
   logOut(caller: Caller): Promise<void>
   /** Invalidates all tokens of the caller's account and closes their streams. Keys stay valid. */
   logOutEverywhere(caller: Caller): Promise<void>
@@ -520,6 +521,7 @@ export interface EngineView {
    * read.
    */
   confirmBook(market: MarketView): Promise<void> | null
+  /** Null if the venue is unknown. */
   coverage(venue: VenueKey): BookDemand | null
   uptimeSeconds(): number
   /** Undefined outside a cluster. */

@@ -92,6 +92,7 @@ const WARM_UP_SHARE = 0.2
 export interface Contestant {
   readonly times: Histogram
   readonly batch: (from: number, count: number) => unknown
+  /** Runs before each batch. It is not timed. */
   readonly beforeBatch?: (from: number, count: number) => void
 }
 

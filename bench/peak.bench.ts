@@ -144,6 +144,7 @@ function deliveryOf({ deliveries: [delivery] }: Run) {
 }
 
 const lostOf = (run: Run): number => deliveryOf(run).lostCount
+/** In milliseconds. Infinite if nothing was delivered. */
 function p99Of(run: Run): number {
   const { times } = deliveryOf(run)
   return times.totalCount === 0 ? Number.POSITIVE_INFINITY : times.getValueAtPercentile(99) / 1e6

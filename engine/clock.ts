@@ -36,6 +36,7 @@ export const systemClock: Clock = {
   soon: (action) => void setImmediate(action),
 }
 
+/** Resolves after the events that have already arrived are handled: see {@link Clock.soon}. */
 export function nextTick(clock: Pick<Clock, 'soon'>): Promise<void> {
   return new Promise((resolve) => clock.soon(resolve))
 }

@@ -40,6 +40,7 @@ export const LIVE_URLS = {
   },
 } as const
 
+/** In the order of the table in OPERATING.md. A test compares the two. */
 export const VARIABLES: Readonly<Record<string, { default: string; means: string }>> = JSON.parse(
   readFileSync(new URL('./variables.json', import.meta.url), 'utf8'),
 )

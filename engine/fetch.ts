@@ -91,6 +91,7 @@ export interface HttpClientOptions {
   readonly headers?: (method: string, path: string) => Record<string, string>
   readonly limiter?: RequestLimiter
   readonly watch?: AnswerWatch
+  /** For one attempt, from sending to the last byte. */
   readonly timeoutMs: number
   /** Maximum body size after decompression. */
   readonly bodyBytesMax: number

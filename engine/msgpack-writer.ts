@@ -3,6 +3,7 @@
 
 const BLOCK_BYTES = 16_384
 const CACHED_VIEW_BYTES_MAX = 4_096
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
 const UNIT_BYTES_MAX = 3
 const HEAD_BYTES_MAX = 9
 const HIGH = 2 ** 32
@@ -154,6 +155,7 @@ export class MsgpackWriter {
     this.#at = at + 9
   }
 
+  /** An integer from -2^31 to 2^32 - 1. */
   #small(value: number): void {
     if (value >= 0) {
       if (value < 0x80) this.#byte(value)

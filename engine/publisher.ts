@@ -15,6 +15,7 @@ import type { Log } from './process/log.ts'
 import type { Count, Metrics } from './process/metrics.ts'
 import type { TimeMs } from './units.ts'
 
+/** Receives every update synchronously, in publishing order. */
 export interface Watcher {
   readonly name: string
   onUpdate(update: Update): void
@@ -62,6 +63,7 @@ export class Publisher {
     this.#watchers.push(watcher)
   }
 
+  /** Increments and returns the offset and seq of a channel and market. */
   stamp(channel: CountedChannel, market: MarketNumber): Stamp {
     const counters = this.#counters[channel]
     counters.offset += 1

@@ -137,6 +137,7 @@ export interface HistoryCoverage {
   readonly isLastListed: boolean
 }
 
+/** A venue's wallets. All calls reject with FetchError if the venue does not respond after retries. */
 export interface VenueWallets {
   /** The profile of a proxy's or an owner's address. Null: the venue does not know the address. */
   profile(address: WalletAddress, signal: AbortSignal): Promise<WalletProfile | null>

@@ -93,6 +93,7 @@ export class ClusterWebhooks implements WebhookTable {
     this.#unindex(webhook)
   }
 
+  /** Applies entries in sequence, so that the newest version of a record wins. */
   #enqueue(entry: BucketEntry): Promise<void> {
     const applied = this.#last.then(() => this.#apply(entry))
     this.#last = applied.catch(() => undefined)

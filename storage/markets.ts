@@ -67,7 +67,8 @@ export class Markets {
 
   /**
    * Removes the listing, the native id lookup, the checkpoint, hour bars and past prices. Does nothing if the market is
-   * not stored. Retention later removes trades, minute bars, snapshots and ticks.
+   * not stored. Retention later removes trades, minute bars, snapshots and ticks. Until then they refer to a market
+   * without a listing.
    */
   remove(number: MarketNumber): void {
     const key = numberKey(number)

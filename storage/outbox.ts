@@ -224,6 +224,7 @@ export class Outbox {
   oldestPending(webhook: WebhookNumber): Delivery | null {
     const entry = this.#load(webhook)
     if (entry.totals.pending === 0) return null
+    // If deliveries are dropped in sequence, the next number is the oldest pending one. The lookup avoids a range read.
     const next = this.get(webhook, entry.pendingFrom)
     if (next?.status === 'pending') return withoutBody(next)
     const range = { from: groupKey(webhook, entry.pendingFrom), to: groupKey(webhook, LAST) }
@@ -318,6 +319,7 @@ export class Outbox {
     return isMore
   }
 
+  /** Deletes at most `rowsMax` rows of a webhook. Returns true while rows remain. */
   clear(webhook: WebhookNumber, rowsMax: number): boolean {
     if (!this.#environment.accepts(rowsMax)) return true
     const range = webhookRange(webhook)
@@ -361,6 +363,7 @@ export class Outbox {
     return made
   }
 
+  /** Recomputes the totals from the stored rows, for a new webhook or if the stored totals are damaged. */
   #recount(webhook: WebhookNumber): OutboxTotals {
     const totals = noTotals()
     for (const row of this.#deliveries.rows.all(webhookRange(webhook))) {

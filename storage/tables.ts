@@ -86,7 +86,7 @@ export const TABLES = {
   pastPriceReads: table('market', 'pastPriceReads'),
   /** venue, fromMs → toMs */
   coverage: table('market', 'coverage', { groupBytes: 1 }),
-  /** hour, kind, market → nothing */
+  /** hour, kind, market → nothing; lets retention find the markets with rows of a kind in an hour */
   hours: table('market', 'hours'),
   /** hour, kind, market → nothing; for snapshots, which have their own age limit */
   snapshotHours: table('market', 'snapshotHours'),

@@ -118,6 +118,7 @@ export class Trades {
     this.#putRecord(key, storedTrade(trade, { ordinal: trade.ordinal, maker }), found.venuePosition)
   }
 
+  /** Sets a taker that became known later. Does nothing if the trade was deleted. */
   setTaker(market: MarketNumber, nativeId: string, taker: string): void {
     const found = this.#find(market, nativeId)
     if (found === null || found.trade.taker === taker) return

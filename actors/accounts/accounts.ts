@@ -270,6 +270,7 @@ export class Accounts implements AccountsView {
   async #accountWithPassword({ email, password, requester }: Login): Promise<AccountRecord | null> {
     const encoded = this.directory.findByEmail(email)?.passwordHash ?? this.#passwords.decoyHash
     const isRight = await this.#passwords.verify(password, encoded, requester)
+    // Found again, because the account may have been disabled, deleted or recreated during the verification.
     const account = this.directory.findByEmail(email)
     const isSame = account !== null && account.passwordHash === encoded
     return isRight && isSame && !account.isDisabled ? account : null
@@ -277,6 +278,7 @@ export class Accounts implements AccountsView {
 
   async #session({ id, tokenGeneration }: AccountRecord, message: string): Promise<Session> {
     const accessToken = await this.#tokens.issue(id, tokenGeneration)
+    // The account may have been deleted, or its tokens ended, while the token was signed.
     const caller = this.callerOfToken(accessToken)
     if (caller === null) throw new EngineError('UNAUTHORIZED', message)
     return { caller, accessToken, expiresInSeconds: TOKEN_SECONDS }
@@ -354,6 +356,10 @@ export class Accounts implements AccountsView {
     }
   }
 
+  /**
+   * Of two concurrent changes only the first succeeds. Throws UNAUTHORIZED if the password changed or the caller's
+   * token ended meanwhile.
+   */
   #accountIfUnchanged(caller: Caller, passwordHash: string): AccountRecord {
     const account = this.directory.find(caller.accountId)
     if (account !== null && account.passwordHash === passwordHash && this.isValid(caller)) {

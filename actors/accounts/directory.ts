@@ -78,10 +78,12 @@ export class AccountDirectory {
     this.#watchers.push(watcher)
   }
 
+  /** Also returns disabled accounts. */
   find(id: AccountId): AccountRecord | null {
     return this.#accounts.get(id) ?? null
   }
 
+  /** Case-insensitive. Also returns disabled accounts. */
   findByEmail(email: string): AccountRecord | null {
     const id = this.#byEmail.get(email.toLowerCase()) ?? this.#byEmail.get(normalizedEmail(email))
     return id === undefined ? null : this.find(id)
@@ -396,6 +398,7 @@ export class AccountDirectory {
       const record = this.#keys.get(id)
       if (record === undefined || record.lastUsedAtMs === lastUsedAtMs) continue
       batch.push(this.#saveUseOf({ ...record, lastUsedAtMs }))
+      // A commit per key would take too long at shutdown.
       if (batch.length < USES_PER_COMMIT) continue
       await Promise.all(batch)
       batch = []

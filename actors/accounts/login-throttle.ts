@@ -47,6 +47,7 @@ export class LoginThrottle {
   readonly #signUps: Quotas<string>
   readonly #signUpsMax: number
   readonly #knownLogins = new Set<string>()
+  /** Keyed by a digest, because an e-mail can be of any length. The oldest entry is evicted. */
   readonly #belowLimit = new Map<string, Failures>()
   readonly #atLimit = new Map<string, Failures>()
 

@@ -48,6 +48,7 @@ export class Quotas<Key> {
     return { isAllowed, limit, remaining, resetSeconds }
   }
 
+  /** Evicts a tenth at once, so that not every new key needs a scan. */
   #evict(): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [key, window] of this.#windows) if (window.isOver(nowMs)) this.#windows.delete(key)

@@ -133,8 +133,8 @@ export class Arbitrage implements Watcher, ArbitrageView {
   }
 
   /**
-   * Publishes the end of the previous run's opportunities with the reason `restarted`. Must be called after the stream
-   * has begun.
+   * Publishes the end of the previous run's opportunities with the reason `restarted`, also of those that an orderly
+   * shutdown ended, because subscribers may not have received that. Must be called after the stream has begun.
    */
   closeLastRun(): void {
     const { table, catalog } = this.#parts

@@ -36,6 +36,7 @@ export class BookAges {
     return this.since(market)
   }
 
+  /** Milliseconds since the book was last confirmed. Null if it never was. */
   since({ bookConfirmedAtMs }: MarketView): number | null {
     if (bookConfirmedAtMs === null) return null
     return Math.max(0, this.#parts.clock.nowMs() - bookConfirmedAtMs)

@@ -150,6 +150,7 @@ export class Catalog extends CatalogLookup<MarketActorRef> {
       } else {
         const { summary } = existing.actor
         const isOlder = this.#isOlder(existing, listing)
+        // A listing never reopens a resolved market. Its other fields are taken.
         if (isOlder || !mayFollow(summary.status, listing.status)) onOlder(listing.nativeId)
         if (!isOlder) this.#updateExisting(existing, listing)
       }

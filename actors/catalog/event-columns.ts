@@ -13,6 +13,7 @@ import { TermSets, Terms } from './terms.ts'
 export interface MarketShare {
   readonly status: MarketStatus
   readonly volume24h: number
+  /** 0 if unknown. */
   readonly volumeTotal: number
 }
 

@@ -39,6 +39,7 @@ export class MarketSearch {
   readonly #clock: Clock
   readonly #log: Log
   #texts: () => Iterable<MarketText> = () => []
+  /** Only the latest change of a market, oldest first. Null removes the market. */
   readonly #waiting = new Map<MarketNumber, MarketText | null>()
   #changesMade = 0
   #changesSent = 0
@@ -122,6 +123,7 @@ export class MarketSearch {
     if (!this.#waiting.has(number)) this.#changesMade += 1
     this.#waiting.set(number, text)
     if (this.#state !== 'idle') return
+    // Deferred to a later tick, so that all markets of a page are sent together.
     this.#state = 'scheduled'
     setImmediate(() => {
       if (this.#state === 'scheduled') this.#work()
@@ -174,6 +176,7 @@ export class MarketSearch {
       if (result instanceof Uint32Array) {
         if (this.#settle(find)) find.resolve(result)
       } else {
+        // The thread has lost its index. The search stays in the queue until the index is rebuilt.
         this.#beginRebuild()
       }
     } catch (error) {
@@ -223,6 +226,7 @@ export class MarketSearch {
     })
   }
 
+  /** Removes a search from the queue. Returns false if it was already removed. */
   #settle(find: Find): boolean {
     if (!this.#finds.remove(find)) return false
     find.stopTimer()

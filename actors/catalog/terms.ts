@@ -53,6 +53,7 @@ export class TermSets {
   readonly #keys = new Terms()
   readonly #members: (readonly number[] | null)[] = []
 
+  /** Returns the number of the set. 0 for an empty set. */
   take(texts: readonly string[]): number {
     if (texts.length === 0) return 0
     const id = this.#keys.take(JSON.stringify(texts))

@@ -213,6 +213,7 @@ function* stateItems(
   { view, publisher }: Pick<CheckpointParts, 'view' | 'publisher'>,
 ): Iterable<LogItem> {
   for (const market of markets) {
+    // The market was removed while the checkpoint was being made.
     if (view.catalog.byNumber(market.ref.number) !== market) continue
     yield { kind: 'state', state: stateOf(market, publisher) }
   }

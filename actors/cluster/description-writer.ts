@@ -37,6 +37,7 @@ export function* completeText(market: MarketView): Iterable<TextItem> {
   if (text !== '') yield { kind: 'text', market: market.ref.number, from: 0, text }
 }
 
+/** Does not split surrogate pairs. */
 function partOf(text: string, from: number): string {
   const part = text.slice(from, from + PART_CHARACTERS)
   const isCut = from + part.length < text.length && /[\uD800-\uDBFF]$/.test(part)

@@ -165,6 +165,7 @@ export class Standby {
   async #takeBatch(position: ReadPosition, batch: Batch): Promise<void> {
     const { epoch, term } = batch
     const isNext = position.epoch === epoch ? batch.batch <= position.batch + 1 : batch.batch === 1
+    // After a start, the number of the previous batch is unknown.
     if (!isNext && (position.epoch !== null || position.sequence === 0)) this.#noteGap(position)
     position.batch = position.epoch === epoch ? Math.max(position.batch, batch.batch) : batch.batch
     Object.assign(position, { epoch, term })

@@ -81,6 +81,7 @@ export class MarketBook {
     return this.#status === 'live'
   }
 
+  /** Null if the book is live. */
   get staleReason(): StaleReason | null {
     return this.#status === 'stale' ? this.#staleReason : NOT_LIVE_REASONS[this.#status]
   }
@@ -195,6 +196,7 @@ export class MarketBook {
     this.#isContradicted = false
   }
 
+  /** Ignores changes until the next snapshot. Returns false if the book was not live. */
   markLate(): boolean {
     if (this.#status !== 'live') return false
     this.#status = 'late'
@@ -275,6 +277,7 @@ class MarketSnapshots {
 
   save(book: OrderBook, nowMs: TimeMs): boolean {
     const last = this.#last
+    // The absolute difference lets the history continue after the clock was set back.
     if (last !== null && Math.abs(nowMs - last.atMs) < bookSnapshotEveryMs) return false
     const snapshot: BookSnapshot = {
       timeMs: nowMs,

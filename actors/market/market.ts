@@ -175,6 +175,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#venue?.requestResync(this.ref, 'actor_restarted')
   }
 
+  /** Messages about the book. They may overtake trades, which do not affect the book. */
   isPerishable({ kind }: MarketMessage): boolean {
     return (
       kind === 'bookChange' || kind === 'bookSnapshot' || kind === 'void' || kind === 'tickSize'
@@ -186,6 +187,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     return kind === 'bookChange' || kind === 'bookSnapshot'
   }
 
+  /** Memory of a message in units of one changed level (about 200 bytes). */
   weightOf(message: MarketMessage): number {
     if (message.kind === 'bookChange') return message.changes.length
     if (message.kind === 'bookSnapshot') return message.bids.length + message.asks.length + 1
@@ -447,6 +449,7 @@ export class MarketActor implements Actor<MarketMessage>, MarketView {
     this.#parts.changed(this)
     if (summary.status === before.status) {
       const isSamePrice = summary.settlementPrice === before.settlementPrice
+      // A venue may publish the settlement price after the settlement.
       const isSettled = summary.status === 'resolved' && !isSamePrice
       if (isSettled || hasLifecycleChange(before, summary)) {
         const what = { event: isSettled ? 'settled' : 'changed', facts: summary } as const

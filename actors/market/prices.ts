@@ -123,6 +123,7 @@ export class MarketPrices {
     }
   }
 
+  /** The newest known price at or before a time, or null. */
   before(atMs: TimeMs): PricePoint | null {
     return (
       this.#recent?.before(atMs) ?? this.#hour?.before(atMs) ?? this.#ticks.at(this.#market, atMs)

@@ -52,6 +52,7 @@ export class MatchResults {
     }
     for (const pair of begun) {
       const [a, b] = [market(pair.a), market(pair.b)]
+      // A market may have closed while the thread was searching.
       if (a === null || b === null || !isMatchable(a) || !isMatchable(b)) continue
       this.#unconfirmed.delete(pair.a)
       this.#begin(a, b, pair.pairScore)
@@ -113,6 +114,7 @@ export class MatchResults {
   }
 }
 
+/** Null for a record with an unknown relation. */
 export function pairScoreOf(stored: StoredMatch): PairScore | null {
   const { score, relation, inverted, outcomeMap, reasons, explanation } = stored
   if (!isRelation(relation)) return null

@@ -173,6 +173,7 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 }
 
+/** In dollars. -1 if the gap is unknown. */
 function gapWidthOf(match: MatchView): number {
   const gap = priceGapOf(match)
   return gap === null ? -1 : Math.abs(gap)

@@ -56,6 +56,7 @@ interface RecentBars {
   readonly bars: readonly Bar[]
 }
 
+/** Answers with the bars of a page of markets. Throws for an invalid request. */
 export function answerBars(parts: {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly catalog: { byNumber(number: MarketNumber): Pick<MarketView, 'bars' | 'seq'> | null }
@@ -209,6 +210,7 @@ function add(cached: CachedBars, { trade, seq }: Pick<TradeUpdate, 'trade' | 'se
 
 function extended(recent: RecentBars, size: BarSize, trade: Trade): RecentBars {
   const bar = barOf(size, trade)
+  // A bar before `fromMs` would be incomplete.
   if (bar.startMs < recent.fromMs) return recent
   const at = recent.bars.findLastIndex(({ startMs }) => startMs <= bar.startMs)
   const previous = recent.bars[at]

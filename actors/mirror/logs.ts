@@ -40,12 +40,14 @@ class OffsetRows<Row extends WithOffset> {
     if (this.#count > this.#capacity * 1.1) this.#evict()
   }
 
+  /** At most `limit` rows of a run after `offset` (exclusive). */
   range({ run, offset, limit }: OffsetQuery): readonly Row[] {
     const rows = this.#runs.get(run) ?? []
     const at = indexAfter(rows, offset)
     return rows.slice(at, at + limit)
   }
 
+  /** Evicts a tenth of the rows at once, because each removal copies the array. */
   #evict(): void {
     for (const [run, rows] of [...this.#runs].sort(([one], [other]) => one - other)) {
       const surplus = this.#count - this.#capacity

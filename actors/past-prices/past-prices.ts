@@ -161,6 +161,7 @@ export class PastPrices implements PastPricesView {
     if (atMs <= completeToMs) return true
     const emptyCount = this.#emptyCounts.get(key) ?? 1
     const freshMs = Math.min(FRESH_MS * 2 ** (emptyCount - 1), EMPTY_FRESH_MS_MAX)
+    // The absolute difference also handles a clock that was set back.
     return Math.abs(this.#parts.clock.nowMs() - readAtMs) < freshMs
   }
 
@@ -245,6 +246,7 @@ export class PastPrices implements PastPricesView {
     const toMs = isConclusive
       ? completeTo(market, day, readAtMs)
       : (stored?.completeToMs ?? startOf(day))
+    // The stored carried price remains if the answer has no earlier point.
     const carriedBefore = stored?.seconds[0] === 0 ? (stored.prices[0] ?? null) : null
     const carried = before === null ? carriedBefore : this.#carriedPrice(market, before, day)
     const all = joined(storedPoints, points, startOf(day))

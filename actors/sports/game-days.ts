@@ -72,6 +72,7 @@ export class GameDays {
     if (day.events.size === 0) this.#days.delete(key)
   }
 
+  /** Must be called when the table of teams changed, because names may now refer to other teams. */
   noteTable(): void {
     this.#tableVersion += 1
   }

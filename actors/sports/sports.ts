@@ -152,6 +152,7 @@ export class Sports implements SportsView, CatalogWatcher {
     for (const game of found) {
       const markets = this.#days.marketsOf(game)
       const startMs = game.sides.find((side) => side.startMs !== null)?.startMs ?? null
+      // The markets of a game may have been removed while its day was grouped.
       if (markets.length > 0) view.set(game.key, { markets, startMs })
       yield
     }

@@ -2,7 +2,8 @@
 // last minutes once a minute. Markets deduplicate trades by native id, so a range may be fetched twice. A long range is
 // fetched in parts, oldest first, so that a process that is killed repeatedly still makes progress. An answer is
 // suspect if it does not reach back to the start of its part, or if it ends long before a stored trade. A suspect
-// answer is requested again. Trades that cannot be fetched are announced as a gap.
+// answer is requested again, unless the venue lacks an earlier part of the range or lists none of the known markets.
+// Trades that cannot be fetched are announced as a gap.
 
 import { type Clock, pause, type StopTimer } from '../../engine/clock.ts'
 import { VENUE_KEYS, type VenueKey } from '../../engine/ids.ts'
@@ -220,6 +221,7 @@ export class TradeBackFill {
     return false
   }
 
+  /** Returns false if the venue answers but lacks the range. */
   async #readNow(range: Range): Promise<boolean> {
     const startedAtMs = this.#clock.monotonicMs()
     let delayMs = RETRY_FIRST_MS

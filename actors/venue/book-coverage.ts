@@ -148,6 +148,7 @@ export class BookCoverage implements BookDemand {
       ({ actor }) =>
         isAll || (actor.summary.status === 'open' && (isInTop || this.#rules.matches(actor))),
     )
+    // A running computation must not drop these markets.
     const flags = this.#computing !== null ? BY_POLICY | NEXT : BY_POLICY
     for (const { actor } of matching) this.#set(actor.ref.number, flags, true)
     this.#cover(matching.map(({ actor }) => actor.ref.number))

@@ -212,6 +212,7 @@ export class CatalogReader {
 
 interface Crawl {
   readonly startedAtMs: TimeMs
+  /** False if the crawl was suspect. */
   readonly isComplete: boolean
 }
 

@@ -33,8 +33,9 @@ const HEALTHY_MS = 60_000
 /** From this delay the event loop counts as slow. On an idle machine the delay is a few milliseconds. */
 const LOOP_MS_SLOW = 100
 /**
- * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual, or
- * after EMPTY_SAMPLES samples in a row without messages.
+ * `isBehind` ends after CALM_SAMPLES samples in a row whose messages are at most EXCESS_MS_CALM later than usual. If
+ * a message was late, samples without messages do not count as calm. `isBehind` then also ends after EMPTY_SAMPLES such
+ * samples in a row in which this process is not slow.
  */
 const EXCESS_MS_CALM = 500
 const CALM_SAMPLES = 3

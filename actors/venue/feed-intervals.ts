@@ -41,6 +41,7 @@ export class FeedIntervals {
     const nowMs = clock.nowMs()
     if (isOfAll !== this.#isOfAll) this.end()
     this.#isOfAll = isOfAll
+    // If the clock was set back, a new interval begins.
     if (this.#toMs !== null && nowMs < this.#toMs) this.end()
     if (this.#fromMs === null || this.#toMs === null) {
       this.#fromMs = nowMs

@@ -356,6 +356,10 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
     this.#bookChecks.requestCheck(market, SECOND_CHECK_MS)
   }
 
+  /**
+   * Reads a book over REST. Resolves when the result arrived or after two seconds. Null if too many callers wait or the
+   * book is not live.
+   */
   confirmBook({ venue, nativeId }: MarketRef): Promise<void> | null {
     const market = this.#parts.catalog.entryOfNative(venue, nativeId)
     return market === null || !market.actor.isBookLive ? null : this.#bookChecks.confirm(market)
@@ -690,6 +694,7 @@ export class VenueActor implements Actor<VenueMessage>, VenueView, Watcher, Dela
   #takeBookUpdate(market: KnownMarket, kind: 'bookReplaced' | 'bookStale' | 'bookConfirmed'): void {
     const { ref, isBookLive } = market.actor
     this.#bookChecks.settle(ref.number)
+    // The message was queued before the market was uncovered.
     if (!this.isCovered(ref.number)) return
     this.coverage.noteLive(ref.number, isBookLive)
     if (kind === 'bookReplaced') this.#stale.remove(market)

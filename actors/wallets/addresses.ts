@@ -79,6 +79,7 @@ export class WalletAddresses {
     const profile = profiled ?? nameless(address)
     if (address !== profile.proxy) table.putOwner(address, profile.proxy)
     if (profile.eoa !== null) table.putOwner(profile.eoa, profile.proxy)
+    // A concurrent request by the other address may have loaded the wallet.
     const warm = warmWallets.use(profile.proxy) ?? (await this.#loadedFor(profile))
     warm.wallet.setProfile(profile)
     warm.profiledMs = clock.monotonicMs()
@@ -214,6 +215,7 @@ class WalletProfiles {
   }
 }
 
+/** Null if none is stored or it is damaged. */
 async function loadPnlState(
   table: Pick<WalletTable, 'pnlState'>,
   { proxy, pnlEvents, events }: StoredWallet,

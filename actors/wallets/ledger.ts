@@ -107,6 +107,7 @@ export class WalletLedger {
     return bytes
   }
 
+  /** The events at offsets [from, to). */
   events(from: number, to: number): readonly WalletEvent[] {
     return [...this.read(from, to)]
   }

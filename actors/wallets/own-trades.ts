@@ -43,6 +43,7 @@ export class WalletOwnTrades {
     return inOrder(found.get(wallet) ?? [])
   }
 
+  /** Starts when the running search ends, so that only one runs. */
   #begin(): { readonly found: Found; readonly done: Promise<void> } {
     const found: Found = new Map()
     const done = this.#running.then(() => {

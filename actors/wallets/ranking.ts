@@ -83,6 +83,7 @@ export class WalletRanking {
     const oldest = this.#hour - WINDOW_HOURS.thirty_day
     this.#hour = hour
     const yielder = new EventLoopYielder(this.#parts.clock)
+    // Wallets that are added meanwhile already use the new hour.
     for (const row of this.#rows.slice()) {
       if (row.lastHour <= oldest) continue
       const wallet = this.#parts.table.get(row.proxy)

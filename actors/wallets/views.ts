@@ -67,6 +67,7 @@ export interface WalletView {
   window(window: WalletWindow): RangeFigures
   /** Unordered. Computed at each call in time slices, about 2 µs per position. */
   positions(): readonly PositionView[] | Promise<readonly PositionView[]>
+  /** Figures and series of the range [fromMs, toMs]. */
   pnl(range: {
     readonly fromMs: TimeMs
     readonly toMs: TimeMs

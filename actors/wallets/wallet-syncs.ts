@@ -197,6 +197,7 @@ export class WalletCatchUps {
     await this.#parts.sync(warm)
     const delayMs = RETRY_MS[tries]
     if (warm.wallet.tail.isCovered || delayMs === undefined || this.#isStopped) return
+    // A fill that arrived meanwhile may have scheduled the next sync.
     if (this.#timers.has(warm.wallet.record.proxy) || this.#timers.size >= WALLETS_MAX) return
     this.#syncAfter(warm, delayMs, tries + 1)
   }

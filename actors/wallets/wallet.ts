@@ -222,8 +222,8 @@ export class Wallet {
 
   /**
    * Syncs from the ledger's end, or the full history after `resyncAll`. A damaged ledger retains its readable events
-   * and is synced from its beginning. Rejects if the venue does not answer, and shows the events received before.
-   * Concurrent calls are not allowed.
+   * and is synced from its beginning. Stored events are never removed. Rejects if the venue does not answer, and shows
+   * the events received before. Concurrent calls are not allowed.
    */
   async sync(source: WalletSource): Promise<void> {
     if (this.#isDamaged) await this.#salvage(source)
@@ -520,6 +520,7 @@ export class Wallet {
     const applied = this.#pnlState.resolve(facts)
     if (applied === 'rebuild') this.#mustRebuild = true
     if (applied !== 'ignored') this.#mustStore = true
+    // The shown copy may contain markets that the P&L state lacks.
     const isShown = this.#shown !== null && this.#shown !== this.#pnlState
     const isChanged = isShown && this.#shown?.resolve(facts) !== 'ignored'
     if (applied !== 'ignored' || isChanged) this.#change()

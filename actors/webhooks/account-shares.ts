@@ -54,12 +54,14 @@ export class AccountShares {
     this.#useOf(queue).queues.delete(queue)
   }
 
+  /** At least 1, because it is a divisor. */
   get accountCount(): number {
     let count = 0
     for (const { queues } of this.#uses.values()) if (queues.size > 0) count += 1
     return Math.max(count, 1)
   }
 
+  /** At least 1, because it is a divisor. */
   queueCountOf(queue: DeliveryQueue): number {
     return Math.max(this.#useOf(queue).queues.size, 1)
   }

@@ -224,6 +224,7 @@ export class Deliveries {
   }
 
   #saveThrottledOf(queue: DeliveryQueue): void {
+    // If the disk is full, the next save tries again.
     if (!this.#parts.outbox.throttle(queue.webhook.number, queue.throttledCount)) return
     queue.throttledCount = 0
     this.#throttled.delete(queue)
@@ -478,6 +479,7 @@ export class Deliveries {
     return this.#end(queue, { ...delivery, status: 'dropped', dueAtMs: null })
   }
 
+  /** Ends a pending delivery. Returns false if the outbox could not store the change, so that it is still pending. */
   #end(queue: DeliveryQueue, delivery: Delivery): boolean {
     if (!this.#parts.outbox.update(queue.webhook.number, delivery)) return false
     queue.noteEnded(delivery.number)

@@ -53,4 +53,5 @@ export class PriceBases {
   }
 }
 
+/** `base`: a result of `get` other than -1. */
 export const basePrice = (base: number): PriceMicros => priceMicros(base)

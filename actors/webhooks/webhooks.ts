@@ -89,6 +89,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
   readonly #creating = new Map<AccountId, number>()
   readonly #deletedWhileCreating = new Set<AccountId>()
   readonly #index = new WebhookIndex()
+  /** Null: books are not held. */
   readonly #books: WebhookBooks | null
   readonly #deliveries: Deliveries
   readonly #events: WebhookEvents

@@ -58,7 +58,7 @@ export class AccessTokens {
     if (token.length > TOKEN_CHARACTERS_MAX || !this.#isSigned(token)) return null
     try {
       const header = decodeProtectedHeader(token)
-      // All other fields of the header are ignored (RFC 8725, section 3.1).
+      // The verification does not use the header's algorithm (RFC 8725, section 3.1). Further fields are rejected.
       if (header.alg !== ALGORITHM || header.typ !== TYPE) return null
       if (Object.keys(header).length !== 2) return null
       return this.#claimsIn(decodeJwt(token))

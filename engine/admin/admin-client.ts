@@ -4,6 +4,7 @@ import { EngineError, type ErrorCode, errorCatalogue } from '../errors.ts'
 import { type AdminRequest, answerBytesMax, openSocketLocation } from './admin-socket.ts'
 import { readLines } from './read-lines.ts'
 
+/** Longer than the engine's time limit of a command. */
 const ANSWER_MS_MAX = 15_000
 
 interface AdminClient {

@@ -183,6 +183,7 @@ class Connection {
     this.#answer = parts.answer
   }
 
+  /** Resolves when the connection is closed. Never rejects. */
   async run(): Promise<void> {
     const disconnect = () => this.#socket.destroy()
     let stopIdleTimer = this.#clock.after(IDLE_MS_MAX, disconnect)

@@ -259,6 +259,7 @@ const COMMAND = {
   ],
 } as const
 
+// Only the user may read files of this process and of the simulator.
 process.umask(0o077)
 try {
   if (readArguments(COMMAND, process.argv.slice(2)) === 'help') {

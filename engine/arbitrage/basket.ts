@@ -152,6 +152,7 @@ function fillsOf(steps: readonly BasketStep[], leg: number): Fill[] {
   return fills
 }
 
+/** Rounds up to whole micro-dollars. */
 function costOf(fills: readonly Fill[]): UsdMicros {
   let cost = 0n
   for (const { price, size } of fills) cost += BigInt(price) * BigInt(size)

@@ -48,6 +48,7 @@ export interface EngineRun {
 
 export interface AnnouncedLoss {
   readonly run: number
+  /** Offset of the newest trade when the loss was announced. */
   readonly offset: number
   readonly venue: VenueKey
   /** Null: the loss concerns all markets of the venue. */

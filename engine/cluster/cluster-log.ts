@@ -36,6 +36,7 @@ export class LogError extends Error {
 }
 
 export interface Delivered {
+  /** Increases within a shard, from 1. */
   readonly sequence: number
   readonly bytes: Uint8Array
   /** Number of later batches in the shard when the log sent this batch. */

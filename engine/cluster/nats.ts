@@ -1,5 +1,6 @@
 // The log on NATS with JetStream: a stream per shard, a key-value bucket per kind of records, an object store, requests
-// and announcements.
+// and announcements. Restarts readers that receive nothing while the shard has more, and readers whose stream lost its
+// newest batches. Loaded only in roles that use it.
 
 import { readFileSync } from 'node:fs'
 import {

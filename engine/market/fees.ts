@@ -77,7 +77,7 @@ export interface Fill {
   readonly size: SizeMicros
 }
 
-/** No venue has an exponent above 2. */
+/** No venue has an exponent above 2. Above 8 every fee of a contract is below a hundredth of a micro-dollar. */
 export const EXPONENT_MAX = 8
 export const MODEL_UNKNOWN: FeeModel = {
   kind: 'unknown',

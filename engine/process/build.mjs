@@ -1,5 +1,6 @@
 // @ts-check
-// Compiles the sources to JavaScript for `npm start`, into a folder that is named by their hash:
+// Compiles the sources to JavaScript for `npm start`, into a folder that is named by their hash. An existing build is
+// reused. This file is JavaScript, because it runs before TypeScript can run.
 //
 //   node_modules/.cache/twinbook/HASH/engine/app/main.mjs, engine/search/worker.mjs, …
 //

@@ -18,6 +18,7 @@ const REDACTED = [
   'authorization',
 ]
 
+/** Fields that are never logged, at the top level and one level below. */
 export const REDACTION = {
   paths: REDACTED.flatMap((name) => [name, `*.${name}`]),
   censor: '[redacted]',

@@ -86,6 +86,7 @@ export interface SocketOptions {
 
 const BACKOFF_FIRST_MS = 250
 const BACKOFF_MAX_MS = 30_000
+/** Minimum lifetime of a connection after which the back-off starts from its minimum again. */
 const LIFE_GOOD_MS = 30_000
 const HANDSHAKE_MS = 10_000
 const PAYLOAD_BYTES_MAX = 64 * 1024 * 1024

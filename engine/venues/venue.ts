@@ -99,6 +99,7 @@ export interface VenueFeed {
   readBooks(outcomes: readonly OutcomeId[]): void
 }
 
+/** A range of trades to read over REST. `market` null: the whole venue. */
 export interface TradesRange {
   readonly market: NativeMarketId | null
   readonly fromMs: TimeMs

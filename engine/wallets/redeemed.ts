@@ -12,6 +12,7 @@ interface Redeemed {
   readonly isGuess?: true
 }
 
+/** `positions`: all positions of the market with a balance, in order of outcomes. */
 export function redeemedPositions(
   market: HeldMarket,
   positions: readonly Position[],

@@ -35,6 +35,7 @@ interface CallParts {
 
 type Answered = Extract<PostOutcome, { readonly kind: 'answered' }>
 
+/** The caller must call `start`. */
 export class Call {
   readonly #parts: CallParts
   readonly #url: URL

@@ -40,6 +40,7 @@ export interface StoredWallet extends WalletProfile {
    */
   readonly listedToMs: TimeMs | null
   readonly totals: WalletTotals
+  /** The last 31 days, ascending. */
   readonly hours: readonly HourFigures[]
 }
 

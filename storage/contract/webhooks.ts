@@ -13,6 +13,7 @@ export interface OutboxState {
   readonly counts: DeliveryCounts
   /** Number of events that were dropped without storing them. `counts.dropped` includes them. */
   readonly throttledCount: number
+  /** Bytes of the bodies of pending deliveries. */
   readonly pendingBytes: number
   /** Time since which all attempts have failed. Null after a success and before the first attempt. */
   readonly failingSinceMs: TimeMs | null

@@ -14,6 +14,7 @@ export type CommitState = 'ok' | 'diskFull' | 'failed'
 
 export interface CommitQueueOptions {
   readonly clock: Clock
+  /** Maximum time for which writes are batched. 0: until the end of the event-loop tick. */
   readonly pauseMs: number
   /**
    * 'keep': rows of a failed commit stay readable and are retried, because they are already published. 'drop': rows of
@@ -77,6 +78,7 @@ export class CommitQueue {
     return !isLost && this.outstandingCount + rowCount <= outstandingWritesMax
   }
 
+  /** Counts a new waiting row. Must not be called for a change of a row that already waits. */
   add(): void {
     this.#openCount += 1
     this.#schedule(this.#options.pauseMs)

@@ -151,6 +151,7 @@ export class Environment {
     return new Map(Array.from(this.#tables, ([name, { table }]) => [name, table.committedCount()]))
   }
 
+  /** Copies the committed rows into the empty folder `path`. Writes may continue during the copy. */
   copyTo(path: string): Promise<void> {
     return this.#root.backup(path, true)
   }
@@ -227,6 +228,7 @@ export class Environment {
     return bytes
   }
 
+  /** Resolves when all puts so far are durable. Rejects if a commit failed. */
   committed(): Promise<void> {
     return this.#queue.committed()
   }
@@ -326,6 +328,7 @@ export class Environment {
     })
   }
 
+  /** Rewrites an existing row, so that LMDB must write a page to the disk. */
   #rewriteSentinel(): void {
     const bytes = this.#sentinel.get(SENTINEL_KEY)
     if (bytes !== undefined) this.#sentinel.put(SENTINEL_KEY, bytes)

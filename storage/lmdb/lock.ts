@@ -8,6 +8,7 @@ import { isErrorCode, parseObject, readText } from '../../engine/process/durable
 
 interface Holder {
   readonly pid: number
+  /** Boot id and start time of the process. Empty if the system does not provide them. */
   readonly born: string
 }
 

@@ -151,6 +151,7 @@ export class PackedTable {
     if (index < 0) index = rows.length
     const isFull = block.end + rowBytesMax(row) > BLOCK_BYTES
     if (!isReplacement && isFull && (floor === null || index === rows.length)) {
+      // A row before all others of its group, or after a full block, forms a new block.
       return this.#put(packed(row.key, [row]))
     }
     rows.splice(index, isReplacement ? 1 : 0, row)

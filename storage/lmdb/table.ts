@@ -88,6 +88,7 @@ export class Table {
     return this.open({ key, value })
   }
 
+  /** Puts a row whose value the caller may change until `commitCount` changes or its key is put again. */
   open(row: PendingRow): boolean {
     if (!this.#environment.isAccepting()) return false
     if (this.#open.put(row)) this.#environment.onPut()

@@ -1,10 +1,10 @@
 // Binary keys of the tables in tables.ts. Byte order is number order. Markets and runs are u32. Times, hours and
-// offsets take 8 bytes, so that every safe integer fits.
+// offsets take 8 bytes, so that every safe integer fits. A key never contains -0 or NaN.
 
 import { createHash } from 'node:crypto'
 import type { VenueKey } from '../../engine/ids.ts'
 
-/** LMDB's limit. */
+/** Longest key that LMDB accepts, in bytes. */
 export const keyBytesMax = 512
 
 const WORD = 2 ** 32

@@ -1,3 +1,6 @@
+// Records of markets and events. `description` and `native` are separate records, so that a start reads only small
+// records.
+
 import {
   as,
   boolean,

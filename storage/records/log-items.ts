@@ -133,7 +133,10 @@ interface NumberRange {
   readonly to: MarketNumber
 }
 
-/** A row's `version` increases with each row that an epoch writes. Readers ignore an older version that arrives later. */
+/**
+ * A row's `version` increases with each row that an epoch writes. A market's rows are in both shards of its venue.
+ * Readers ignore an older version that arrives later.
+ */
 export type LogItem =
   /** `book`: the book after a `bookReplaced` update. Null for all other updates. */
   | { readonly kind: 'update'; readonly update: Update; readonly book: BookState | null }

@@ -1,5 +1,6 @@
 // Encodes versioned records: a schema byte, a CRC-32 over key and body if tables.ts requires it, and the body. The body
-// is a MessagePack list of fields, or packed bytes.
+// is a MessagePack list of fields, or packed bytes. msgpackr's record extension is off, so that other decoders can read
+// the fields. A damaged record decodes to null.
 
 import { crc32 } from 'node:zlib'
 import { Packr } from 'msgpackr'

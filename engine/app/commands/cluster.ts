@@ -89,6 +89,7 @@ function onNpmKilled(action: () => void): void {
 async function main(): Promise<void> {
   if (!hasNats()) throw new Error(GET_NATS)
   const config = loadConfig({ ...process.env, ROLE: 'all' })
+  // Only the user may read files of this process and of nats-server.
   process.umask(0o077)
   const stopping = new Promise<void>((stop) => {
     process.on('SIGINT', () => stop())

@@ -27,6 +27,7 @@ export interface OrderbookDelta extends Sequenced {
   readonly price: string
   readonly delta: string
   readonly side: 'yes' | 'no'
+  /** Unix milliseconds. Null if absent or unreadable. */
   readonly timeMs: number | null
 }
 

@@ -21,6 +21,7 @@ export interface DataRequest {
   readonly kind: AnswerKind
 }
 
+/** Reads trades, activity, positions and market figures. Rejects with FetchError or SuspectAnswerError. */
 export class DataApi {
   readonly #parts: DataApiParts
 

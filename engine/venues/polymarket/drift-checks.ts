@@ -137,7 +137,7 @@ interface ProbeParts {
   readonly log: Log
 }
 
-/** Maximum age that the API may report for its data. */
+/** Maximum age that the API may report for its data. Recorded ages were at most 24 s (README.md, Data API). */
 const AGE_MAX_S = 120
 /** Maximum time for which caches may keep the first page of trades. */
 const CACHE_MAX_S = 300

@@ -46,6 +46,7 @@ interface MapParts {
   readonly onLastTrade: (trade: LastTrade | null, receivedAtMs: TimeMs) => void
   /** Called when the tick size changed. The stream is then expected to send a snapshot. */
   readonly onTick: (track: MarketTrack) => void
+  /** Called with the fees of a new market, before its `marketSeen`. */
   readonly onFees: (market: NativeMarketId, fees: MarketFees) => void
 }
 

@@ -17,6 +17,7 @@ export class Recorder {
   #droppedCount = 0
   #isStopped = false
 
+  /** Creates or truncates `file`. `stop` rejects if the file could not be written. */
   constructor(options: { file: string; clock: Clock }) {
     this.#stream = createWriteStream(options.file, { encoding: 'utf8' })
     this.#stream.on('error', (error) => {

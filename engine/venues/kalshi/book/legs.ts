@@ -26,6 +26,7 @@ export class Legs {
     this.#parts = parts
   }
 
+  /** Converts the prices of No if the venue quotes them in prices of Yes. */
   read(message: DataMessage): DataMessage {
     if (!this.#isYesLeg) return message
     if (message.kind === 'orderbookSnapshot') return { ...message, no: complemented(message.no) }

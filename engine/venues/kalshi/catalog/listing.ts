@@ -244,6 +244,7 @@ function outcomesOf(ticker: string): readonly OutcomeListing[] {
   ]
 }
 
+/** Games close weeks after they are played, so their listing contains the end of the game instead. */
 function isGame(category: string | null): boolean {
   return category === 'Sports'
 }

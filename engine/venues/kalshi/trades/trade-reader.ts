@@ -88,6 +88,7 @@ export class TradeReader {
     return read
   }
 
+  /** Rejects with FetchError or SuspectAnswerError if the range cannot be read. */
   async fetchRange(range: TradeRange, signal?: AbortSignal): Promise<TradeAnswer> {
     const walk = new Walk(range)
     const isOfVenue = range.ticker === null

@@ -1,3 +1,6 @@
+// Compares the stream with REST, because the market channel has no sequence numbers. Each comparison needs two REST
+// responses. In the pause between them a message in transit can arrive.
+
 import { type Clock, pause } from '../../../clock.ts'
 import type { HttpClient } from '../../../fetch.ts'
 import { asList } from '../../answer-checks.ts'

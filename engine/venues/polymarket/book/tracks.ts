@@ -105,6 +105,7 @@ export class Tracks {
     return this.#covered
   }
 
+  /** Null if the market is already watched or does not have two outcomes. */
   add(market: WatchedMarket): MarketTrack | null {
     const [first, second] = market.outcomes
     if (first === undefined || second === undefined || market.outcomes.length !== 2) return null
@@ -131,6 +132,7 @@ export class Tracks {
     return track
   }
 
+  /** Null if the market is not watched or already covered. */
   cover(id: NativeMarketId): MarketTrack | null {
     const track = this.#byMarket.get(id)
     if (track === undefined || this.#covered.has(track)) return null
@@ -138,6 +140,7 @@ export class Tracks {
     return track
   }
 
+  /** Null if the market is not covered. */
   uncover(id: NativeMarketId): MarketTrack | null {
     const track = this.#byMarket.get(id)
     return track !== undefined && this.#covered.delete(track) ? track : null

@@ -1,4 +1,6 @@
-// Open interest of open markets. `/v2/oi` returns the dollar value of all contracts of both outcomes.
+// Open interest of open markets. `/v2/oi` returns the dollar value of all contracts of both outcomes. If both outcomes
+// have equally many contracts, this equals the number of pairs. After conversions of No it lies between the two
+// numbers.
 
 import type { Clock } from '../../../clock.ts'
 import type { MarketSeenEvent } from '../../../events.ts'

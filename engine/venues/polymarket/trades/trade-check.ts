@@ -29,6 +29,7 @@ interface Check {
   readonly createdAtMs: number
 }
 
+/** Delays between the attempts of a check while the response lacks its rows. The last delay repeats. */
 const DELAYS_MS: readonly number[] = [1_500, 4_000, 10_000, 20_000, 40_000, 120_000]
 /** A check without a conclusive response is abandoned after this time. */
 const AGE_MS_MAX = 900_000

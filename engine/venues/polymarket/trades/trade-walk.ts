@@ -192,6 +192,7 @@ export class TradeWalk {
         continue
       }
       const second = Math.floor(row.timeMs / 1_000)
+      // The page is suspect if it starts after the end of the previous page.
       if (second > before) {
         throw new SuspectAnswerError('trades', 'cursor', 'a page of trades went back')
       }

@@ -154,6 +154,7 @@ function newPosition(wire: Json): OutcomeId | null {
   return positionOf(market, outcome) ?? positionOf(migratedMarket(market), outcome)
 }
 
+/** Tolerance between the listed and the true price, in dollars per contract. Fees are far larger. */
 const PRICE_NOISE = 2e-9
 
 function dollarsOf(row: TradeRow, wire: WireTrade & Paid): { usd: UsdMicros; fee: UsdMicros } {
