@@ -8,7 +8,7 @@ import type { TapeRows } from './columns.ts'
 import type { TapeDisk } from './disk.ts'
 import { encodeFrame } from './frame.ts'
 import { type HourFolder, partPath } from './layout.ts'
-import { addRows, encodePartHead, encodeTrailer, type Journal, type PartHead } from './part.ts'
+import { addRows, encodePartHead, encodeTrailer, type Journal, type Scanned } from './part.ts'
 
 /** Bytes of batches that form a block. */
 export const blockBytes = 256 * 1_024
@@ -21,41 +21,41 @@ export class PartWriter {
   readonly #file: number
   readonly #journal: number
   readonly #journalPath: string
+  readonly #head: Scanned['head']
+  /** 0 until the first frame is written. */
   #fileLength: number
   #journalLength = 0
   readonly #entries: BlockEntry[]
   #rows: TapeRows = { us: [], items: [] }
   #heads: Pick<BatchHead, 'offsets'>[] = []
 
-  /** `from`: the content of an existing file. Throws file system errors. */
+  /** A new file has no entries and ends at 0. Throws file system errors, and then has no open files. */
   constructor(
     disk: TapeDisk,
     hour: HourFolder,
     part: number,
-    from:
-      | { readonly head: PartHead }
-      | { readonly endsAt: number; readonly entries: readonly BlockEntry[] },
+    { head, entries, endsAt }: Pick<Scanned, 'head' | 'entries' | 'endsAt'>,
   ) {
     this.hour = hour
     this.#disk = disk
     this.#journalPath = partPath(hour, part, 'journal')
     disk.createFolder(hour.path)
     this.#file = disk.open(partPath(hour, part, 'tape'))
-    this.#journal = disk.open(this.#journalPath)
-    if ('head' in from) {
-      this.#entries = []
-      const head = encodePartHead(from.head)
-      disk.write(this.#file, head, 0)
-      this.#fileLength = head.length
-    } else {
-      this.#entries = [...from.entries]
-      this.#fileLength = from.endsAt
-      disk.truncate(this.#file, from.endsAt)
+    try {
+      disk.truncate(this.#file, endsAt)
+      this.#journal = disk.open(this.#journalPath)
+    } catch (error) {
+      disk.close(this.#file)
+      throw error
     }
+    this.#head = head
+    this.#entries = [...entries]
+    this.#fileLength = endsAt
   }
 
   /** Appends a batch. Throws, without effect, if it cannot be written. */
   append(head: Uint8Array, values: Uint8Array): void {
+    this.#begin()
     const decoded = decodeBatchHead(head)
     const frame = encodeFrame('batch', head, values)
     if (this.#journalLength + frame.length > JOURNAL_BYTES_MAX) this.cutBlock()
@@ -80,6 +80,13 @@ export class PartWriter {
     this.#rows = rows
     this.#heads = [head]
     this.cutBlock()
+  }
+
+  #begin(): void {
+    if (this.#fileLength > 0) return
+    const head = encodePartHead(this.#head)
+    this.#disk.write(this.#file, head, 0)
+    this.#fileLength = head.length
   }
 
   #tryBlock(): void {
@@ -107,14 +114,20 @@ export class PartWriter {
 
   /** Writes the index and closes the files. Throws file system errors; it can then be called again. */
   close(): void {
+    this.#begin()
     this.cutBlock()
     const index = encodeIndex(this.#entries)
     const end = Buffer.concat([index, encodeTrailer(this.#fileLength)])
     this.#disk.write(this.#file, end, this.#fileLength)
     this.#disk.truncate(this.#file, this.#fileLength + end.length)
     this.#disk.sync(this.#file)
+    this.#disk.remove(this.#journalPath)
+    this.release()
+  }
+
+  /** Closes the files as they are. A later start repairs them. */
+  release(): void {
     this.#disk.close(this.#file)
     this.#disk.close(this.#journal)
-    this.#disk.remove(this.#journalPath)
   }
 }

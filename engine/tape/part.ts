@@ -66,7 +66,7 @@ export interface DamagedRange {
   readonly length: number
 }
 
-interface Scanned {
+export interface Scanned {
   readonly head: PartHead
   readonly entries: readonly BlockEntry[]
   /** A file with an index will not change. */

@@ -4,7 +4,7 @@
 import type { TapeDisk } from './disk.ts'
 import { type HourFolder, partPath, partsOf } from './layout.ts'
 import { lostItem } from './lost.ts'
-import { openPart } from './part.ts'
+import { openPart, type Part } from './part.ts'
 import { PartWriter } from './part-writer.ts'
 
 /** The last row of a venue on the tape. */
@@ -40,15 +40,26 @@ function repairPart(hour: HourFolder, number: number, disk: TapeDisk): TapeEnd |
     disk.remove(journalPath)
     return lastUs === null ? null : { lastUs, wasKilled: false }
   }
+  const writer = new PartWriter(disk, hour, number, part.scanned)
+  try {
+    return completePart(writer, part, lastUs)
+  } catch (error) {
+    writer.release()
+    throw error
+  }
+}
+
+/** Moves the journal's rows to the file, records damaged ranges as lost, and closes the file. */
+function completePart(writer: PartWriter, part: Part, lastUs: number | null): TapeEnd {
   const { entries, endsAt, damaged } = part.scanned
-  const writer = new PartWriter(disk, hour, number, { entries, endsAt })
+  const { startUs } = writer.hour
   if (part.journal !== null) writer.take(part.journal)
-  let us = lastUs ?? hour.startUs
+  let us = lastUs ?? startUs
   for (const { position } of damaged) {
     if (position >= endsAt) continue
-    const before = entries.filter((entry) => entry.position < position).at(-1)
+    const before = entries.findLast((entry) => entry.position < position)
     const after = entries.find((entry) => entry.position > position)
-    const fromUs = before?.head.lastUs ?? hour.startUs
+    const fromUs = before?.head.lastUs ?? startUs
     const toUs = after?.head.firstUs ?? us
     us += 1
     writer.add(us, lostItem({ cause: 'damaged', fromUs, toUs, offsets: [], rows: null }))

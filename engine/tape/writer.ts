@@ -82,20 +82,28 @@ export class TapeWriter {
       const endsUs = manifest === null ? (end?.lastUs ?? 0) : hour.startUs + HOUR_US
       firstUs = Math.max(firstUs, endsUs)
     }
-    this.#finishHours(hourOf(firstUs))
-    for (const { venue, platform } of settings.venues) {
-      const writer = new VenueWriter(settings, disk, { venue, platform })
+    this.firstUs = firstUs + 1
+    try {
+      this.#begin(firstUs, ends)
+    } catch (error) {
+      this.#release()
+      throw error
+    }
+  }
+
+  /** Records how long each venue was not recorded. `ends`: the last row of each venue. */
+  #begin(nowUs: number, ends: ReadonlyMap<string, TapeEnd>): void {
+    this.#finishHours(hourOf(nowUs))
+    for (const { venue, platform } of this.#settings.venues) {
+      const writer = new VenueWriter(this.#settings, this.#disk, { venue, platform })
       this.#venues.set(venue, writer)
       const end = ends.get(platform)
       if (end === undefined) continue
       const cause = end.wasKilled ? 'killed' : 'stopped'
-      writer.add(
-        firstUs,
-        lostItem({ cause, fromUs: end.lastUs, toUs: firstUs, offsets: [], rows: null }),
-      )
+      const period = { fromUs: end.lastUs, toUs: nowUs }
+      writer.add(nowUs, lostItem({ cause, ...period, offsets: [], rows: null }))
     }
-    this.firstUs = firstUs + 1
-    this.#retain(firstUs)
+    this.#retain(nowUs)
   }
 
   /** Writes a batch. Returns why it was not written, or null. */
@@ -120,11 +128,17 @@ export class TapeWriter {
     return freeBytes < Math.min(bytesMax, Math.max(bytesMin, totalBytes * share))
   }
 
-  /** Closes all files. Returns why this failed, or null. */
+  /** Closes all files. Returns why a file has no index and must be repaired by the next start, or null. */
   close(): WriteFailure | null {
-    return this.#failureOf(() => {
+    const failure = this.#failureOf(() => {
       for (const writer of this.#venues.values()) writer.closeBefore(Number.POSITIVE_INFINITY)
     })
+    this.#release()
+    return failure
+  }
+
+  #release(): void {
+    for (const writer of this.#venues.values()) writer.release()
   }
 
   #failureOf(action: () => void): WriteFailure | null {
@@ -198,12 +212,19 @@ class VenueWriter {
     this.#part = null
   }
 
+  /** Closes the file as it is. */
+  release(): void {
+    this.#part?.release()
+    this.#part = null
+  }
+
   #partOf(us: number): PartWriter {
     this.closeBefore(hourOf(us))
     if (this.#part === null) {
       const hour = hourFolder(this.#settings.folder, this.#head.platform, us)
       const number = (partsOf(hour).at(-1) ?? -1) + 1
-      this.#part = new PartWriter(this.#disk, hour, number, { head: this.#head })
+      const from = { head: this.#head, entries: [], endsAt: 0 }
+      this.#part = new PartWriter(this.#disk, hour, number, from)
     }
     return this.#part
   }

@@ -13,8 +13,8 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { seededRandom } from '../../../engine/random.ts'
-import { tapeDisk } from '../../../engine/tape/disk.ts'
-import { hourFolder, partPath } from '../../../engine/tape/layout.ts'
+import { type TapeDisk, tapeDisk } from '../../../engine/tape/disk.ts'
+import { hourFolder, partPath, partsOf } from '../../../engine/tape/layout.ts'
 import { readManifest } from '../../../engine/tape/manifest.ts'
 import { openPart } from '../../../engine/tape/part.ts'
 import { Tape, type TapeRecord } from '../../../storage/tape/tape.ts'
@@ -289,4 +289,49 @@ test('reports each batch of the tape that a full disk refuses, and continues whe
   isFull = false
   assert.equal(tape.close(), null)
   assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), written)
+})
+
+test('opens no further tape file while the disk refuses all writes, at a start and between starts', () => {
+  const folder = join(ROOT, 'refused')
+  const open = new Set<number>()
+  let isRefused = true
+  const disk: TapeDisk = {
+    ...tapeDisk,
+    open(path) {
+      const file = tapeDisk.open(path)
+      open.add(file)
+      return file
+    },
+    close(file) {
+      tapeDisk.close(file)
+      open.delete(file)
+    },
+    write(file, bytes, position) {
+      if (isRefused) throw Object.assign(new Error('i/o error'), { code: 'EIO' })
+      tapeDisk.write(file, bytes, position)
+    },
+  }
+  const world = new TapeWorld({ seed: 'refused', markets: 4 })
+  const settings = tapeSettings(folder)
+  const killed = recordingTape(settings, NOON_US, disk)
+  for (let attempt = 0; attempt < 5; attempt += 1) {
+    for (const swept of world.sweep(true)) killed.put(swept, Number.MAX_SAFE_INTEGER)
+    assert.deepEqual(killed.flush(), ['disk_error'])
+  }
+  isRefused = false
+  for (const swept of world.sweep(true)) killed.put(swept)
+  const updates = Array.from({ length: 100 }, () => world.next())
+  for (const update of updates) killed.put(update)
+  killed.flush()
+  assert.equal(open.size, 2)
+  isRefused = true
+  const restartUs = world.us + SECOND_US
+  const start = () => recordingTape({ ...settings, epoch: 'run2' }, restartUs, disk)
+  for (let attempt = 0; attempt < 5; attempt += 1) assert.throws(start, /i\/o error/)
+  assert.equal(open.size, 2)
+  isRefused = false
+  assert.equal(start().close(), null)
+  assert.equal(open.size, 2)
+  assert.deepEqual(partsOf(hourFolder(folder, 'venue_a', NOON_US)), [0, 1])
+  assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
 })
