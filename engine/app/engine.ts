@@ -48,7 +48,6 @@ import { nativeMarketId, type VenueKey } from '../ids.ts'
 import { bookAgeMsMax, bookRoundMs, outstandingWritesMax } from '../limits.ts'
 import { type MatchPort, openMatchThread } from '../matching/match-thread.ts'
 import { openPasswordPool, type PasswordPool } from '../passwords/passwords.ts'
-import { withLargeHeapSteps } from '../process/heap.ts'
 import type { Log } from '../process/log.ts'
 import type { Count, Metrics } from '../process/metrics.ts'
 import { Publisher } from '../publisher.ts'
@@ -117,6 +116,8 @@ interface EngineParts {
   /** Identifies this run. Must never be reused. */
   readonly epoch: string
   readonly version: string
+  /** Runs the loading of the stored catalogue. Default: runs it in the heap settings of the process. */
+  readonly loadWith?: (load: () => Promise<number>) => Promise<number>
   readonly cluster?: ClusterParts
   /** Default: nothing is recorded. */
   readonly tape?: TapeOptions | null
@@ -190,7 +191,8 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
     },
     async start() {
       // In time slices, so that the thread of the search indexes the first markets meanwhile.
-      const marketCount = await withLargeHeapSteps(() => runInSlices(parts.clock, loading))
+      const load = () => runInSlices(parts.clock, loading)
+      const marketCount = await (parts.loadWith?.(load) ?? load())
       if (isStopped) return
       if (marketCount > 0)
         parts.log.info({ markets: marketCount }, 'catalogue of the last run loaded')

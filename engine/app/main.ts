@@ -19,6 +19,7 @@ import type { AccountId } from '../ids.ts'
 import { type MatchPort, openEncodingThread } from '../matching/match-thread.ts'
 import { banner } from '../process/banner.ts'
 import { helpOf, readArguments, UsageError } from '../process/command-line.ts'
+import { withLargeHeapSteps } from '../process/heap.ts'
 import { type Log, openLog } from '../process/log.ts'
 import { Metrics } from '../process/metrics.ts'
 import { watchRuntime } from '../process/runtime.ts'
@@ -162,6 +163,7 @@ async function runEngine(config: Config, log: Log, shutdown: Shutdown): Promise<
       venues: source.open,
       epoch: randomBytes(4).toString('hex'),
       version: String(version),
+      loadWith: withLargeHeapSteps,
       ...(leader === null ? {} : { cluster: leader.parts }),
       tape: config.tape && { ...config.tape, folder: tapeFolder(config.dataDir) },
     },

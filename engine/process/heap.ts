@@ -2,19 +2,15 @@
 
 import { setFlagsFromString } from 'node:v8'
 
-/**
- * Growth after which a full collection runs, as in engine/app/start.mjs. By default V8 lets the heap grow to four times
- * its size under load, and the process never returns the memory.
- */
+/** As in engine/app/start.mjs. */
 const GROWTH_PERCENT = 30
 
 /**
- * Runs work whose allocations stay, such as loading a catalogue, with V8's default growth. With small steps of growth,
- * many full collections would read the same objects again.
+ * Only for processes of engine/app/start.mjs, because V8 flags apply to the whole process. Runs work whose allocations
+ * stay, such as loading a catalogue, with V8's default growth. With small steps of growth, many full collections would
+ * read the same objects again.
  */
-export async function withLargeHeapSteps<Result>(
-  work: () => Result | Promise<Result>,
-): Promise<Result> {
+export async function withLargeHeapSteps<Result>(work: () => Promise<Result>): Promise<Result> {
   setFlagsFromString('--heap-growing-percent=0')
   try {
     return await work()
