@@ -37,19 +37,23 @@ export function variableProblems(
 function nearestName(name: string, known: readonly string[]): string | null {
   const upper = name.toUpperCase()
   const [nearest] = known
+    // The distance is at least the difference of the lengths, and slow to compute for each pair of names.
+    .filter((candidate) => Math.abs(candidate.length - upper.length) <= editsMaxOf(candidate))
     .map((candidate) => ({ candidate, edits: editDistance(upper, candidate) }))
-    .filter(({ candidate, edits }) => edits <= (candidate.length > SHORT_NAME_MAX ? 2 : 1))
+    .filter(({ candidate, edits }) => edits <= editsMaxOf(candidate))
     .sort((one, other) => one.edits - other.edits)
   return nearest?.candidate ?? null
 }
 
+const editsMaxOf = (name: string): number => (name.length > SHORT_NAME_MAX ? 2 : 1)
+
 /** Levenshtein distance. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
-  for (const [line, letter] of [...one].entries()) {
+  for (let line = 0; line < one.length; line += 1) {
     const next = [line + 1]
-    for (const [column, second] of [...other].entries()) {
-      const replaced = (row[column] ?? 0) + (letter === second ? 0 : 1)
+    for (let column = 0; column < other.length; column += 1) {
+      const replaced = (row[column] ?? 0) + (one[line] === other[column] ? 0 : 1)
       next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1))
     }
     row = next
