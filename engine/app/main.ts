@@ -230,7 +230,7 @@ function loadEnvironment(): void {
   const file = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
   const problems = variableProblems({ env: process.env, file }, Object.keys(VARIABLES))
   if (problems.length > 0) throw new ConfigError(problems)
-  if (existsSync('.env')) process.loadEnvFile('.env')
+  for (const [name, value] of Object.entries(file)) process.env[name] ??= value
 }
 
 function end(code: number, { dataDir }: Config): void {
