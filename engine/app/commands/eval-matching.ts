@@ -35,7 +35,6 @@ const COMMAND = {
 type Option = keyof typeof COMMAND.options
 
 async function main(given: Arguments<Option>): Promise<void> {
-  const files = [given.text('out'), given.text('left-out')]
   const worst = given.number('worst', { above: 0, max: Number.POSITIVE_INFINITY, isInteger: true })
   const progress = openProgress()
   const encoded = await namedEncoder()
@@ -50,10 +49,12 @@ async function main(given: Arguments<Option>): Promise<void> {
   process.stdout.write(
     `${pairReport([served, ...runs], quoted, worst ?? WORST_SHOWN).join('\n')}\n`,
   )
-  for (const [at, scored] of [served.scored, quoted].entries()) {
-    const file = files[at] ?? null
-    if (file !== null) writeFileSync(file, scored.map(lineOf).join(''))
-  }
+  writePairs(given.text('out'), served.scored)
+  writePairs(given.text('left-out'), quoted)
+}
+
+function writePairs(file: string | null, scored: readonly Scored[]): void {
+  if (file !== null) writeFileSync(file, scored.map(lineOf).join(''))
 }
 
 function lineOf({ pair, result }: Scored): string {
