@@ -2,6 +2,7 @@ import {
   boolean,
   choice,
   type Field,
+  fieldsOf,
   list,
   mapped,
   number,
@@ -14,6 +15,7 @@ import {
 } from '../../engine/codec.ts'
 import {
   FEE_KINDS,
+  FEES_UNKNOWN,
   type FeeCurve,
   type FeeModel,
   type FeeRounding,
@@ -77,8 +79,9 @@ const stored = mapped<MarketFees, MarketFees>(
   sharedFees,
 )
 
-/** Number of MessagePack values of fees without and with announced fees, and index of the value that states which. */
-const VALUES = { without: 11, with: 20, hasNextAt: 10 }
+/** Number of MessagePack values of fees without announced fees. The last one states whether announced fees follow. */
+const VALUES = fieldsOf(stored, FEES_UNKNOWN).length
+const NEXT_VALUES = fieldsOf(model, FEES_UNKNOWN.now).length
 /** Maximum number of decoded fees that are retained. */
 const DECODED_MAX = 1_024
 const decoded = new Map<string, MarketFees>()
@@ -87,8 +90,8 @@ const decoded = new Map<string, MarketFees>()
 export const fees: Field<MarketFees> = {
   put: stored.put,
   take: (from) => {
-    const most = from.peek(VALUES.with)
-    const values = most[VALUES.hasNextAt] === true ? most : most.slice(0, VALUES.without)
+    const most = from.peek(VALUES + NEXT_VALUES)
+    const values = most[VALUES - 1] === true ? most : most.slice(0, VALUES)
     const key = JSON.stringify(values)
     const known = decoded.get(key)
     if (known !== undefined) {
