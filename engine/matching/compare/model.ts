@@ -54,6 +54,7 @@ export interface Example {
 /** Strength of the regularization towards the prior weights. It has the largest effect on features with few examples. */
 const RIDGE = 1.6
 const ROUNDS = 300
+/** Maximum change of a weight per step, and the change below which the training ends. */
 const [STEP_MAX, STEP_MIN] = [2, 1e-5]
 
 /**

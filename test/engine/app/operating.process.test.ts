@@ -87,7 +87,7 @@ test('ships a systemd unit that systemd accepts and that allows enough time to s
   const allocator = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   assert.equal(start, [...flags, 'engine/app/start.mjs'].join(' '), 'the flags of `npm start`')
   assert.equal(/^Environment=(MALLOC.*)$/m.exec(unit)?.[1], allocator.join(' '))
-  // systemd-analyze requires the program, but Node may be installed elsewhere on this machine.
+  // systemd-analyze requires that the program exists, but Node may have another path on this machine.
   const folder = mkdtempSync(join(tmpdir(), 'twinbook-unit-'))
   const copy = join(folder, 'twinbook.service')
   writeFileSync(copy, unit.replace('/usr/bin/node', process.execPath))
