@@ -370,8 +370,11 @@ export interface HoursQuery {
 
 /** Exported files of the tape. */
 export interface ExportsView {
-  /** JSON of the final hours with their manifests, newest first. */
-  list(query: HoursQuery): Promise<string>
+  /**
+   * JSON of the final hours with their manifests, newest first. Rejects with EngineError RATE_LIMITED or UNAVAILABLE if
+   * too many lists wait. `owner`: an account.
+   */
+  list(query: HoursQuery, owner: string): Promise<string>
   /** The caller must close the file. Rejects with EngineError if there is no such file or too many are open. */
   open(request: ExportRequest, owner: string): Promise<OpenReplay>
 }

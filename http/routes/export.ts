@@ -13,7 +13,7 @@ import {
 import { DAY_MS } from '../../engine/units.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
 import { type Answer, jsonText, streamed, withHeader } from '../request/reply.ts'
-import { type RequestFacts, type Route, requireCaller, route } from '../request/route.ts'
+import { accountOf, type RequestFacts, type Route, requireCaller, route } from '../request/route.ts'
 import { choice, field, nullable, parameters } from '../schemas.ts'
 
 interface ExportRouteParts {
@@ -108,8 +108,10 @@ export function exportRoutes({ engine, clock, names }: ExportRouteParts): readon
           limit: parameters.limit(1000, 100),
         }),
       },
-      async (_facts, { platform = null, date: day = null, limit }) =>
-        jsonText(await exportsOf(engine).list({ platform, date: day, limit })),
+      async ({ caller }, { platform = null, date: day = null, limit }) => {
+        const query = { platform, date: day, limit }
+        return jsonText(await exportsOf(engine).list(query, accountOf(caller)))
+      },
     ),
     route(
       'GET /v1/export/{venue}/{table}/{date}/{file}',

@@ -1,6 +1,7 @@
 // Tasks of the thread that exports hours of the tape, and their results.
 
 import type { ExportRequest, HoursQuery } from '../../../actors/views.ts'
+import type { Chunk, ReaderTask } from '../tape-readers.ts'
 
 export type ExportTask =
   | { readonly kind: 'list'; readonly folder: string; readonly query: HoursQuery }
@@ -10,8 +11,7 @@ export type ExportTask =
       readonly folder: string
       readonly request: ExportRequest
     }
-  | { readonly kind: 'next'; readonly id: number }
-  | { readonly kind: 'close'; readonly id: number }
+  | ReaderTask
 
 /** Why no file is returned. */
 export interface Refusal {
@@ -25,6 +25,5 @@ export type ExportResult =
   | { readonly kind: 'hours'; readonly text: string }
   | { readonly kind: 'done' }
   | Refusal
-  /** `isLast`: the file has ended, and is closed. */
-  | { readonly kind: 'chunk'; readonly bytes: Uint8Array; readonly isLast: boolean }
+  | Chunk
   | { readonly kind: 'unknown' }

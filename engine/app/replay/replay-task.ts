@@ -1,6 +1,7 @@
 // Tasks of the thread that reads the tape for replays, and their results.
 
 import type { ReplayQuery } from '../../../actors/views.ts'
+import type { Chunk, ReaderTask } from '../tape-readers.ts'
 
 export type ReplayTask =
   | {
@@ -9,11 +10,6 @@ export type ReplayTask =
       readonly folder: string
       readonly query: ReplayQuery
     }
-  | { readonly kind: 'next'; readonly id: number }
-  | { readonly kind: 'close'; readonly id: number }
+  | ReaderTask
 
-export type ReplayResult =
-  | { readonly kind: 'done' }
-  /** `isLast`: the replay has ended, and is closed. */
-  | { readonly kind: 'chunk'; readonly bytes: Uint8Array; readonly isLast: boolean }
-  | { readonly kind: 'unknown' }
+export type ReplayResult = Chunk | { readonly kind: 'done' } | { readonly kind: 'unknown' }

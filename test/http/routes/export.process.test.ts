@@ -48,6 +48,8 @@ const request = (set: Partial<ExportRequest> = {}): ExportRequest => ({
   ...set,
 })
 
+const HOURS = { platform: null, date: null, limit: 10 }
+
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 async function download(path: string, key = 'ann-key') {
@@ -120,9 +122,23 @@ test('refuses a third export of an account at once, and exports again when one e
   const running = [await exports.open(request(), account), await exports.open(request(), account)]
   await assert.rejects(exports.open(request(), account), { code: 'RATE_LIMITED' })
   running[0]?.close()
+  await assert.rejects(exports.open(request(), account), { code: 'RATE_LIMITED' })
+  // The thread closes the export before it lists the hours.
+  await exports.list(HOURS, account)
   const next = await exports.open(request(), account)
   assert.ok((await next.next()) !== null)
   for (const source of [...running, next]) source.close()
+})
+
+test('refuses a fifth list of an account while four wait, and lists for other accounts', async () => {
+  const lists = ['ann', 'ann', 'ann', 'ann', 'ann', 'bob'].map((owner) =>
+    exports.list(HOURS, owner),
+  )
+  const results = await Promise.allSettled(lists)
+  assert.deepEqual(
+    results.map((result) => (result.status === 'rejected' ? result.reason.code : 'listed')),
+    ['listed', 'listed', 'listed', 'listed', 'RATE_LIMITED', 'listed'],
+  )
 })
 
 test('reports a refusal of the thread and releases the account', async () => {
