@@ -21,7 +21,7 @@ export class MarketRegistry<Entry extends MarketEntry> {
   readonly #byNative = new ByVenue(() => new Map<string, Entry>())
   readonly #byOutcome = new ByVenue(() => new Map<OutcomeId, Entry>())
   /** One entry instead of a list, because few markets share a slug. */
-  readonly #bySlug = new Map<string, Entry | readonly Entry[]>()
+  readonly #bySlug = new Map<string, Entry | Entry[]>()
 
   get count(): number {
     return this.#byNumber.size
@@ -86,8 +86,10 @@ export class MarketRegistry<Entry extends MarketEntry> {
     const byOutcome = this.#byOutcome.of(entry.actor.ref.venue)
     for (const { id } of outcomes) byOutcome.set(id, entry)
     const key = slug.toLowerCase()
-    const others = this.#sharing(key)
-    this.#bySlug.set(key, others.length === 0 ? entry : [...others, entry])
+    const sharing = this.#bySlug.get(key)
+    if (sharing === undefined) this.#bySlug.set(key, entry)
+    else if ('actor' in sharing) this.#bySlug.set(key, [sharing, entry])
+    else sharing.push(entry)
   }
 
   #removeKeys(entry: Entry, { outcomes, slug }: Keys): void {
