@@ -272,7 +272,7 @@ function lifeFields(market: SimMarket, nowMs: TimeMs): Record<string, unknown> {
   }
 }
 
-/** Protocol v1 has no status for a proposed result. */
+/** Protocol v2 has no status for a proposed result. */
 function resolutionStatus(status: SimStatus): 'inactive' | 'active' | 'resolved' {
   if (status === 'unopened') return 'inactive'
   return status === 'resolved' ? 'resolved' : 'active'
