@@ -233,9 +233,10 @@ function loadEnvironment(): void {
   for (const [name, value] of Object.entries(file)) process.env[name] ??= value
 }
 
-function end(code: number, { dataDir }: Config): void {
+function end(code: number, { dataDir, role }: Config): void {
   if (code === 0 && process.stdout.isTTY === true) {
-    process.stdout.write(`  Twinbook has stopped. Its data is in ${dataDir}.\n`)
+    const place = role === 'gateway' ? '' : ` Its data is in ${dataDir}.`
+    process.stdout.write(`  Twinbook has stopped.${place}\n`)
   }
   process.exit(code)
 }
