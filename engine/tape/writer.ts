@@ -62,6 +62,8 @@ export class TapeWriter {
   readonly #settings: TapeSettings
   readonly #disk: TapeDisk
   readonly #venues = new Map<string, VenueWriter>()
+  /** Bytes of each final hour by path. A final hour does not change. */
+  readonly #finalBytes = new Map<string, number>()
   /** Publish times of new rows must not be before this one. */
   readonly firstUs: number
   /** Message of the newest error. Null: there was none. */
@@ -156,14 +158,18 @@ export class TapeWriter {
   #finishHours(beforeUs: number): void {
     const { folder, itemNames } = this.#settings
     for (const hour of listHours(folder)) {
-      if (hour.startUs < beforeUs && readManifest(hour) === null) writeManifest(hour, itemNames)
+      if (hour.startUs >= beforeUs || this.#finalBytes.has(hour.path)) continue
+      const { bytes } = readManifest(hour) ?? writeManifest(hour, itemNames)
+      this.#finalBytes.set(hour.path, bytes)
     }
   }
 
   /** Removes hours beyond the limits of age and size, oldest first. Never removes the current hour. */
   #retain(nowUs: number): void {
     const { folder, daysMax, bytesMax } = this.#settings
-    const hours = listHours(folder).map((hour) => ({ hour, bytes: bytesOf(hour) }))
+    const hours = listHours(folder).map((hour) => {
+      return { hour, bytes: this.#finalBytes.get(hour.path) ?? bytesOf(hour) }
+    })
     let bytes = hours.reduce((sum, hour) => sum + hour.bytes, 0)
     let removed = 0
     for (const { hour, bytes: some } of hours) {
@@ -171,6 +177,7 @@ export class TapeWriter {
       const isCurrent = hour.startUs + HOUR_US > nowUs
       if (isCurrent || (!isOld && bytes <= bytesMax)) break
       this.#disk.remove(hour.path)
+      this.#finalBytes.delete(hour.path)
       bytes -= some
       removed += 1
     }
@@ -233,13 +240,11 @@ class VenueWriter {
 const endOf = (lastUs: number | null): TapeEnd | null =>
   lastUs === null ? null : { lastUs, wasKilled: false }
 
-/** Bytes of the files of an hour. */
-function bytesOf(hour: HourFolder): number {
-  let bytes = readManifest(hour)?.bytes ?? null
-  if (bytes !== null) return bytes
-  bytes = 0
-  for (const name of namesIn(hour.path)) {
-    bytes += statSync(join(hour.path, name), { throwIfNoEntry: false })?.size ?? 0
+/** Bytes of the files of an hour that is not final. */
+function bytesOf({ path }: HourFolder): number {
+  let bytes = 0
+  for (const name of namesIn(path)) {
+    bytes += statSync(join(path, name), { throwIfNoEntry: false })?.size ?? 0
   }
   return bytes
 }
