@@ -1,7 +1,7 @@
 // Updates that were not written to the tape, until a `lost` item states them.
 
-import type { OffsetRange } from '../../engine/cluster/batch.ts'
 import type { VenueKey } from '../../engine/ids.ts'
+import { joinOffsets } from '../../engine/tape/batch.ts'
 import type { Lost, LostCause } from '../../engine/tape/lost.ts'
 import type { GatheredBatch } from '../../storage/tape/batcher.ts'
 
@@ -28,20 +28,11 @@ export class TapeLosses {
 }
 
 function joined(one: Lost, other: Lost): Lost {
-  const offsets = new Map<string, OffsetRange>()
-  for (const { channel, first, last } of [...one.offsets, ...other.offsets]) {
-    const range = offsets.get(channel) ?? { channel, first, last }
-    offsets.set(channel, {
-      channel,
-      first: Math.min(range.first, first),
-      last: Math.max(range.last, last),
-    })
-  }
   return {
     cause: one.cause,
     fromUs: Math.min(one.fromUs, other.fromUs),
     toUs: Math.max(one.toUs, other.toUs),
-    offsets: [...offsets.values()],
+    offsets: joinOffsets([...one.offsets, ...other.offsets]),
     rows: one.rows === null || other.rows === null ? null : one.rows + other.rows,
   }
 }

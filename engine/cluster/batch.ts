@@ -64,13 +64,13 @@ export function versioned<Header extends object>(fields: Fields<Header>): Field<
   }
 }
 
-const range = record<OffsetRange>({ channel: text, first: count, last: count })
+export const offsetRange = record<OffsetRange>({ channel: text, first: count, last: count })
 
 const header = versioned<BatchHeader>({
   epoch: where(text, (epoch) => epoch !== ''),
   term: count,
   batch: count,
-  offsets: where(flat(range), (ranges) => ranges.every(({ first, last }) => first <= last)),
+  offsets: where(flat(offsetRange), (ranges) => ranges.every(({ first, last }) => first <= last)),
   count,
 })
 

@@ -1,7 +1,7 @@
 // Batches that the main thread passes to the tape's writer. The writer appends them to the journal unchanged.
 
-import type { OffsetRange } from '../cluster/batch.ts'
-import { count, flat, message, record, text } from '../codec.ts'
+import { type OffsetRange, offsetRange } from '../cluster/batch.ts'
+import { flat, message, record } from '../codec.ts'
 import type { BlockHead } from './block.ts'
 import type { TapeRows } from './columns.ts'
 import { marketOfItem } from './item-codes.ts'
@@ -11,11 +11,7 @@ export interface BatchHead {
   readonly offsets: readonly OffsetRange[]
 }
 
-const batchHead = message(
-  record<BatchHead>({
-    offsets: flat(record<OffsetRange>({ channel: text, first: count, last: count })),
-  }),
-)
+const batchHead = message(record<BatchHead>({ offsets: flat(offsetRange) }))
 
 export const encodeBatchHead = (head: BatchHead): Uint8Array => batchHead.encode(head)
 /** Null unless the bytes are exactly one head. */
@@ -34,18 +30,23 @@ export function summaryOf(
     const market = marketOfItem(item)
     if (market !== null) markets.add(market)
   }
-  const offsets = new Map<string, OffsetRange>()
-  for (const { channel, first, last } of batches.flatMap((batch) => batch.offsets)) {
-    const range = offsets.get(channel) ?? { channel, first, last }
-    offsets.set(channel, {
+  return {
+    offsets: joinOffsets(batches.flatMap((batch) => batch.offsets)),
+    counts,
+    markets: [...markets].sort((one, other) => one - other),
+  }
+}
+
+/** One range per channel, from the first to the last offset of the channel's ranges. */
+export function joinOffsets(ranges: readonly OffsetRange[]): readonly OffsetRange[] {
+  const joined = new Map<string, OffsetRange>()
+  for (const { channel, first, last } of ranges) {
+    const range = joined.get(channel) ?? { channel, first, last }
+    joined.set(channel, {
       channel,
       first: Math.min(range.first, first),
       last: Math.max(range.last, last),
     })
   }
-  return {
-    offsets: [...offsets.values()],
-    counts,
-    markets: [...markets].sort((one, other) => one - other),
-  }
+  return [...joined.values()]
 }

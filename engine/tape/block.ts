@@ -1,8 +1,8 @@
 // Blocks of the tape: rows of one venue and run, compressed, with a head that readers use to skip the block.
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { OffsetRange } from '../cluster/batch.ts'
-import { bytes, count, flat, mapped, message, nested, record, single, text } from '../codec.ts'
+import { type OffsetRange, offsetRange } from '../cluster/batch.ts'
+import { bytes, count, flat, mapped, message, nested, record, single } from '../codec.ts'
 import { VarintReader, varintBytesMax, writeVarint } from '../varints.ts'
 import { decodeRows, encodeRows, type TapeRows } from './columns.ts'
 import { encodeFrame, type Frame } from './frame.ts'
@@ -25,7 +25,6 @@ const LEVEL = { level: 6 }
 /** Maximum inflated size. A larger block is treated as damaged. */
 const INFLATED = { maxOutputLength: 256 * 1_024 * 1_024, chunkSize: 131_072 }
 
-const range = record<OffsetRange>({ channel: text, first: count, last: count })
 type Entry = readonly [code: number, count: number]
 const counts = mapped<readonly Entry[], ItemCounts>(
   flat({
@@ -44,7 +43,7 @@ export const blockHead = record<BlockHead>({
   rows: count,
   firstUs: count,
   lastUs: count,
-  offsets: flat(range),
+  offsets: flat(offsetRange),
   counts,
   markets,
 })

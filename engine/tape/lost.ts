@@ -1,7 +1,7 @@
 // A loss on the tape: a period in which published updates are missing, and why.
 
-import type { OffsetRange, RawItem } from '../cluster/batch.ts'
-import { choice, count, fieldsOf, flat, orNull, readExactly, record, text } from '../codec.ts'
+import { type OffsetRange, offsetRange, type RawItem } from '../cluster/batch.ts'
+import { choice, count, fieldsOf, flat, orNull, readExactly, record } from '../codec.ts'
 import { TAPE_CODES } from './item-codes.ts'
 
 /**
@@ -37,7 +37,7 @@ export const lost = record<Lost>({
   cause: choice(LOST_CAUSES),
   fromUs: count,
   toUs: count,
-  offsets: flat(record<OffsetRange>({ channel: text, first: count, last: count })),
+  offsets: flat(offsetRange),
   rows: orNull(count),
 })
 

@@ -3,8 +3,10 @@
 import { createHash } from 'node:crypto'
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { OffsetRange } from '../cluster/batch.ts'
 import { isRecord } from '../json-record.ts'
 import { parseObject, readText, writeDurably } from '../process/durable-file.ts'
+import { joinOffsets } from './batch.ts'
 import { TAPE_CODES } from './item-codes.ts'
 import { type HourFolder, MANIFEST_NAME, partPath, partsOf, US_PER_MS } from './layout.ts'
 import { type LostCause, readLost } from './lost.ts'
@@ -29,6 +31,8 @@ export interface Manifest {
   readonly gaps: readonly ManifestGap[]
 }
 
+type Offsets = Readonly<Record<string, { readonly first: number; readonly last: number }>>
+
 export interface ManifestFile {
   readonly name: string
   readonly bytes: number
@@ -37,7 +41,7 @@ export interface ManifestFile {
   readonly first_us: number | null
   readonly last_us: number | null
   /** First and last offset of each channel. */
-  readonly offsets: Readonly<Record<string, { readonly first: number; readonly last: number }>>
+  readonly offsets: Offsets
 }
 
 /** `venue`: the venue's trades were lost, as announced on the stream. */
@@ -47,7 +51,7 @@ export interface ManifestGap {
   readonly to_us: number
   /** Number of missing rows. For `venue`, number of missing trades. Null: unknown. */
   readonly rows: number | null
-  readonly offsets: Readonly<Record<string, { readonly first: number; readonly last: number }>>
+  readonly offsets: Offsets
 }
 
 /** Null: the hour is not final. */
@@ -108,14 +112,7 @@ export function writeManifest(hour: HourFolder, names: ReadonlyMap<number, strin
   return manifest
 }
 
-type Offsets = Readonly<Record<string, { readonly first: number; readonly last: number }>>
-
 function fileOf(path: string, { head, blocks }: Part): ManifestFile {
-  const offsets: Record<string, { first: number; last: number }> = {}
-  for (const range of blocks.flatMap((block) => block.head.offsets)) {
-    const { first = range.first } = offsets[range.channel] ?? {}
-    offsets[range.channel] = { first, last: range.last }
-  }
   return {
     name: basename(path),
     bytes: statSync(path).size,
@@ -123,7 +120,7 @@ function fileOf(path: string, { head, blocks }: Part): ManifestFile {
     epoch: head.epoch,
     first_us: blocks[0]?.head.firstUs ?? null,
     last_us: blocks.at(-1)?.head.lastUs ?? null,
-    offsets,
+    offsets: byChannel(joinOffsets(blocks.flatMap((block) => block.head.offsets))),
   }
 }
 
@@ -155,9 +152,7 @@ function venueGap([, , , , fromMs, toMs, count]: readonly unknown[]): ManifestGa
   return { cause: 'venue', from_us: us(fromMs), to_us: us(toMs), rows, offsets: {} }
 }
 
-const byChannel = (
-  ranges: readonly { readonly channel: string; readonly first: number; readonly last: number }[],
-): Offsets =>
+const byChannel = (ranges: readonly OffsetRange[]): Offsets =>
   Object.fromEntries(ranges.map(({ channel, first, last }) => [channel, { first, last }]))
 
 function sha256Of(path: string): string {

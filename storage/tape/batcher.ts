@@ -1,5 +1,6 @@
 // Gathers records of the tape into batches, one per venue, with the codec of the cluster's log.
 
+import type { OffsetRange } from '../../engine/cluster/batch.ts'
 import { type CountedChannel, countedChannelOf } from '../../engine/events.ts'
 import type { VenueKey } from '../../engine/ids.ts'
 import { MsgpackWriter } from '../../engine/msgpack-writer.ts'
@@ -14,12 +15,6 @@ export interface GatheredBatch extends TapeBatch {
   readonly lastUs: number
   readonly rows: number
   readonly offsets: readonly OffsetRange[]
-}
-
-interface OffsetRange {
-  readonly channel: CountedChannel
-  readonly first: number
-  readonly last: number
 }
 
 export class TapeBatcher {
