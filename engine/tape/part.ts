@@ -133,8 +133,9 @@ function scanIndex(file: number, size: number): Scanned | null {
   const trailer = readAt(file, Math.max(0, size - TRAILER_BYTES), TRAILER_BYTES)
   if (trailer.length < TRAILER_BYTES || trailer.readUInt32BE(8) !== TRAILER_MAGIC) return null
   const indexAt = trailer.readDoubleBE(0)
-  if (!Number.isSafeInteger(indexAt) || indexAt < 0 || indexAt > size) return null
-  const frame = readFrame(readAt(file, indexAt, size - TRAILER_BYTES - indexAt))
+  const indexLength = size - TRAILER_BYTES - indexAt
+  if (!Number.isSafeInteger(indexAt) || indexAt < 0 || indexLength < 0) return null
+  const frame = readFrame(readAt(file, indexAt, indexLength))
   const entries = frame?.kind === 'index' ? decodeIndex(frame) : null
   const first = entries?.[0]?.position ?? indexAt
   const head = headOf(readFrame(readAt(file, 0, first)))

@@ -189,6 +189,18 @@ test('truncates an incomplete batch and an incomplete block of the tape at the n
   assert.ok(updates.length - repaired.length < 60)
 })
 
+test('reads a closed tape file without its index when the position of the index is damaged', () => {
+  const { folder, tape, updates } = record('trailer', { count: 3_000 })
+  tape.close()
+  const path = partPath(hourFolder(folder, 'venue_a', NOON_US), 0, 'tape')
+  const bytes = readFileSync(path)
+  for (const indexAt of [bytes.length, bytes.length - 12, 1.5, -1, 0]) {
+    bytes.writeDoubleBE(indexAt, bytes.length - 12)
+    writeFileSync(path, bytes)
+    assert.deepEqual(updatesOf(new Tape(folder).read(ALL)), updates)
+  }
+})
+
 for (const isClosed of [true, false]) {
   const which = isClosed ? 'a closed file' : 'a file without an index'
   test(`reports a damaged block of ${which} as lost, and returns all other blocks of the tape`, () => {
