@@ -23,7 +23,6 @@ export class MarketStates {
     else if (item.kind === 'update') this.#update(item.update, item.book)
     // It is unknown which markets lost updates. The next sweep has the states of all markets.
     else if (item.kind === 'lost') this.#markets.clear()
-    else if (item.kind === 'forgotten') this.#markets.delete(item.market)
   }
 
   /** The state of a market. Null: unknown. */
