@@ -1,8 +1,8 @@
 // Publish times of the tape: microseconds of the calendar, each above the one before.
 
 import type { Clock } from '../../engine/clock.ts'
+import { US_PER_MS } from '../../engine/tape/layout.ts'
 
-const US_PER_MS = 1_000
 /** Differences from the calendar up to this size are not corrected, because the calendar has milliseconds only. */
 const DRIFT_US_MAX = 2_000
 
