@@ -7,8 +7,6 @@ import { build, type Plugin, stop } from 'esbuild'
 import { builtFolder } from '../engine/process/build.mjs'
 
 const FOLDERS = ['engine', 'storage', 'actors', 'http', 'bench', 'test']
-/** Tests of other packages, which have their own dependencies. */
-const SEPARATE = /^test\/(?:live|generated-client|fixtures)\//
 /**
  * Compiles every TypeScript file under `root` to the same path in `folder`, with the extension `.mjs`. `import.meta.url`
  * remains the URL of the source. Threads and processes start from the build of `npm start`.
@@ -18,7 +16,7 @@ export async function compile(root: string, folder: string): Promise<void> {
     readdirSync(join(root, name), { recursive: true, encoding: 'utf8' }).map(
       (path) => `${name}/${path}`,
     ),
-  ).filter((path) => /\.ts$/.test(path) && !/node_modules/.test(path) && !SEPARATE.test(path))
+  ).filter((path) => /\.ts$/.test(path) && !/node_modules/.test(path))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const built = await builtFolder(root)
   try {
