@@ -134,13 +134,14 @@ export class RawConnection {
   }
 }
 
-/** The body of RFC 9112, section 7.1, without trailers. Null while its last chunk is missing. */
+/** The body of RFC 9112, section 7.1, without trailers. Null while its last chunk is missing. Throws for a malformed size. */
 function unchunked(bytes: Buffer): Buffer | null {
   const chunks: Buffer[] = []
   for (let at = 0; ; ) {
     const end = bytes.indexOf('\r\n', at)
     if (end < 0) return null
     const size = Number.parseInt(bytes.subarray(at, end).toString('latin1'), 16)
+    if (Number.isNaN(size)) throw new Error('a chunk has no size')
     if (bytes.length < end + size + 4) return null
     if (size === 0) return Buffer.concat(chunks)
     chunks.push(bytes.subarray(end + 2, end + 2 + size))
