@@ -335,7 +335,10 @@ export interface ReplayQuery {
 
 /** A running replay. It must be closed. */
 export interface OpenReplay {
-  /** The next messages. Must not be called again before it resolves, or after the last chunk. Rejects with EngineError. */
+  /**
+   * The next bytes, which may be none. Must not be called again before it resolves, or after the last chunk. Rejects
+   * with EngineError.
+   */
   next(): Promise<{ readonly bytes: Uint8Array; readonly isLast: boolean }>
   /** Calling it again does nothing. */
   close(): void

@@ -64,6 +64,11 @@ export class Tape {
 
   /** The records of a query in order of their publish times. Unreadable blocks are reported as `lost`. */
   *read(query: TapeQuery): Generator<TapeRecord> {
+    for (const record of this.readInSteps(query)) if (record !== null) yield record
+  }
+
+  /** As `read`, with null after each block, so that a reader of few records can do other work in between. */
+  *readInSteps(query: TapeQuery): Generator<TapeRecord | null> {
     const hours = listHours(this.#folder)
     const platforms = [...new Set(hours.map(({ platform }) => platform))]
     const readers = platforms
@@ -76,25 +81,39 @@ export class Tape {
   }
 }
 
+interface Head {
+  readonly source: Generator<TapeRecord | null>
+  /** Null: the source has ended. */
+  record: TapeRecord | null
+}
+
 /** Merges sequences that are ordered by time, and ends them with itself. */
-function* merged(sources: readonly Generator<TapeRecord>[]): Generator<TapeRecord> {
+function* merged(sources: readonly Head['source'][]): Head['source'] {
   try {
-    const heads = sources.map((source) => ({ source, next: source.next() }))
+    const heads = sources.map((source): Head => ({ source, record: null }))
+    for (const head of heads) while (!advance(head)) yield null
     for (;;) {
-      let first: (typeof heads)[number] | null = null
-      let least = Number.POSITIVE_INFINITY
+      let first: Head | null = null
+      let record: TapeRecord | null = null
       for (const head of heads) {
-        if (head.next.done === true || head.next.value.us >= least) continue
+        if (head.record === null || (record !== null && head.record.us >= record.us)) continue
         first = head
-        least = head.next.value.us
+        record = head.record
       }
-      if (first === null || first.next.done === true) return
-      yield first.next.value
-      first.next = first.source.next()
+      if (first === null || record === null) return
+      yield record
+      while (!advance(first)) yield null
     }
   } finally {
     for (const source of sources) source.return(undefined)
   }
+}
+
+/** Returns false if the source has only finished a block. */
+function advance(head: Head): boolean {
+  const { done, value } = head.source.next()
+  head.record = done === true ? null : value
+  return done === true || value !== null
 }
 
 interface Sweep {
@@ -144,7 +163,7 @@ class VenueReader {
     this.#hasBegun = !withStates
   }
 
-  *read(): Generator<TapeRecord> {
+  *read(): Generator<TapeRecord | null> {
     const { fromUs, toUs } = this.#query
     const parts = this.#hours
       .filter(({ startUs }) => startUs < toUs)
@@ -160,6 +179,7 @@ class VenueReader {
       if (part === null) continue
       try {
         yield* this.#pass(part, { base: bases.get(ref) ?? null, isLastBase: ref === last })
+        yield null
       } finally {
         part.close()
       }
@@ -213,7 +233,7 @@ class VenueReader {
   *#pass(
     part: Part,
     { base, isLastBase }: { readonly base: Base | null; readonly isLastBase: boolean },
-  ): Generator<TapeRecord> {
+  ): Generator<TapeRecord | null> {
     const { toUs } = this.#query
     if (part.head.epoch !== this.#epoch) this.#known.clear()
     this.#epoch = part.head.epoch
@@ -224,6 +244,7 @@ class VenueReader {
       const rows = block.read()
       if (rows === null) yield* this.#damaged(block, markets)
       else yield* this.#rows(rows, base, markets)
+      yield null
     }
     if (isLastBase) yield* this.#begin(markets)
   }

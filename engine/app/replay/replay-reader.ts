@@ -11,7 +11,7 @@ const CHUNK_BYTES = 262_144
 const LINE_END = Buffer.from('\n')
 
 export class ReplayReader {
-  readonly #records: Iterator<TapeRecord>
+  readonly #records: Iterator<TapeRecord | null>
   readonly #messages: ReplayMessages
   readonly #query: ReplayQuery
   readonly #gzip: GzipStream | null
@@ -22,14 +22,14 @@ export class ReplayReader {
   constructor(folder: string, query: ReplayQuery) {
     const { fromUs, toUs, platforms, markets, channels, format, isGzip, fromOffset } = query
     const selected = { fromUs, toUs, platforms, markets, withStates: true }
-    this.#records = new Tape(folder).read(selected)
+    this.#records = new Tape(folder).readInSteps(selected)
     this.#messages = new ReplayMessages(new Set(channels), format)
     this.#query = query
     this.#gzip = isGzip ? new GzipStream() : null
     this.#isPastOffset = fromOffset === null
   }
 
-  /** The next messages, at least one unless it is the last chunk. */
+  /** The next messages. Reads at most one block of the tape, so it may return no bytes before the last chunk. */
   next(): { readonly bytes: Uint8Array; readonly isLast: boolean } {
     const isText = this.#query.format === 'ndjson'
     const parts: Uint8Array[] = []
@@ -41,6 +41,7 @@ export class ReplayReader {
         isLast = true
         break
       }
+      if (value === null) break
       if (!this.#isPastOffset && this.#isSkipped(value)) continue
       for (const frame of this.#messages.of(value)) {
         const bytes = typeof frame === 'string' ? Buffer.from(frame) : Uint8Array.from(frame)
@@ -52,6 +53,7 @@ export class ReplayReader {
       }
     }
     const bytes = Buffer.concat(parts, length)
+    if (length === 0 && !isLast) return { bytes, isLast }
     return { bytes: this.#gzip?.encode(bytes, isLast) ?? bytes, isLast }
   }
 
