@@ -10,6 +10,7 @@ export class TapeClock {
   readonly #clock: Pick<Clock, 'nowMs' | 'monotonicMs'>
   /** Calendar time at the monotonic time 0. */
   #originUs: number
+  #nowUs = 0
   #lastUs = 0
 
   constructor(clock: Pick<Clock, 'nowMs' | 'monotonicMs'>) {
@@ -17,15 +18,16 @@ export class TapeClock {
     this.#originUs = this.#measure()
   }
 
-  /** The current time. Does not count as used. */
-  get nowUs(): number {
+  /** Reads the clock. Returns the time that `next` will return. */
+  read(): number {
     const us = Math.floor(this.#originUs + this.#clock.monotonicMs() * US_PER_MS)
-    return us > this.#lastUs ? us : this.#lastUs + 1
+    this.#nowUs = Math.max(us, this.#lastUs + 1)
+    return this.#nowUs
   }
 
-  /** A new time above all earlier ones. */
+  /** A new time above all earlier ones: that of the last `read`, or one microsecond after the previous one. */
   next(): number {
-    this.#lastUs = this.nowUs
+    this.#lastUs = Math.max(this.#nowUs, this.#lastUs + 1)
     return this.#lastUs
   }
 

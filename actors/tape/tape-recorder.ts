@@ -158,6 +158,7 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
 
   onUpdate(update: Update): void {
     if (!this.#isRecording) return
+    this.#beginHour()
     if (update.kind === 'status') return this.#put(update.venue, update)
     if (update.kind === 'gap' && update.market === null) return this.#put(update.venue, update)
     if (update.market === null) return
@@ -185,7 +186,9 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
   /** Writes a changed listing of a market that is already listed in this hour. */
   onListed(market: MarketView): void {
     const { venue, number } = market.ref
-    if (!this.#isRecording || (this.#listed.get(number) ?? NOT_SELECTED) === NOT_SELECTED) return
+    if (!this.#isRecording) return
+    this.#beginHour()
+    if ((this.#listed.get(number) ?? NOT_SELECTED) === NOT_SELECTED) return
     this.#batcher.put(venue, this.#time.next(), listedItem(market, this.#parts.publisher, 0))
   }
 
@@ -210,7 +213,6 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
 
   /** Whether updates of a market are recorded. Before its first one, its listing and state are. */
   #isListed(venue: VenueKey, { number }: MarketRef): boolean {
-    this.#beginHour()
     const sweep = this.#listed.get(number)
     if (sweep !== undefined) return sweep !== NOT_SELECTED
     const market = this.#parts.catalog.byNumber(number)
@@ -244,9 +246,9 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
     this.#batcher.put(market.ref.venue, this.#time.next(), { kind: 'state', state })
   }
 
-  /** Each hour has its own files, which list their markets again. */
+  /** Each hour has its own files, which list their markets again. Reads the clock for the rows that follow. */
   #beginHour(): void {
-    const hourUs = hourOf(this.#time.nowUs)
+    const hourUs = hourOf(this.#time.read())
     if (hourUs === this.#hourUs) return
     this.#hourUs = hourUs
     this.#listAgain()
@@ -256,13 +258,13 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
   #listAgain(): void {
     this.#listed.clear()
     this.#foreignListed.clear()
-    this.#listedSinceUs = this.#time.nowUs
+    this.#listedSinceUs = this.#time.read()
     this.#needsFullSweep = true
   }
 
   async #open(): Promise<void> {
     const { port, settings, log, clock } = this.#parts
-    const nowUs = this.#time.nowUs
+    const nowUs = this.#time.read()
     try {
       const result = await port.run({ kind: 'open', settings, nowUs })
       if (result.kind === 'opened') {
@@ -358,7 +360,7 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
     const { port, log } = this.#parts
     const batches = waiting.map(({ batch }) => batch)
     try {
-      const result = await port.run({ kind: 'write', batches, nowUs: this.#time.nowUs })
+      const result = await port.run({ kind: 'write', batches, nowUs: this.#time.read() })
       if (result.kind === 'written') {
         this.#size = result.size
         this.#lastError = result.lastError
@@ -437,6 +439,7 @@ export class TapeRecorder implements Watcher, CatalogWatcher, TapeView {
 
   #sweepMarket(market: MarketView, isFull: boolean): void {
     const { ref } = market
+    this.#beginHour()
     if (!isFull) return this.#writeState(market)
     const hasData = market.bookConfirmedAtMs !== null || market.seq('prices') > 0
     if (hasData) this.#isListed(ref.venue, ref)

@@ -52,6 +52,16 @@ class Subscriber {
   }
 }
 
+/** Advances by one microsecond with each reading. */
+class RunningClock extends ManualClock {
+  #reads = 0
+
+  override monotonicMs(): number {
+    this.#reads += 1
+    return super.monotonicMs() + this.#reads / 1_000
+  }
+}
+
 const stateText = (book: Parameters<typeof bookText>[0] & { seq: number; isStale: boolean }) =>
   `${book.seq} ${book.isStale} ${bookText(book)}`
 
@@ -282,6 +292,22 @@ test('drops batches of records while the disk is slow, and queues a limited numb
   assert.equal(loss?.cause, 'slow_disk')
   assert.equal(updatesOf(records).length + (loss?.rows ?? 0) >= rig.subscriber.updates.length, true)
   assert.ok((loss?.rows ?? 0) > 200)
+})
+
+test('lists a market before its first update of an hour when the hour begins while the update is recorded', async () => {
+  for (const readsBefore of [0, 1, 2, 3]) {
+    const clock = new RunningClock(Date.UTC(2026, 10, 20, 12, 59, 59, 999))
+    const rig = await record(`hour-${readsBefore}`, { clock })
+    const market = rig.engine.add('one')
+    for (let read = 0; read < readsBefore; read += 1) clock.monotonicMs()
+    for (let count = 0; count < 1_000; count += 1) market.change(bid(0.4, 1 + count))
+    await rig.recorder.stop()
+    const tape = new Tape(rig.folder)
+    const records = [...tape.read(ALL)]
+    assert.equal(tape.hours().length, 2)
+    assert.deepEqual(lossesOf(records), [])
+    assert.deepEqual(updatesOf(records), rig.subscriber.updates)
+  }
 })
 
 test('records the updates of selected markets and of no other market', async () => {
