@@ -13,7 +13,6 @@ const EXPORTS_OF_OWNER_MAX = 2
 /** Lists that wait for the thread. */
 const LISTS_MAX = 16
 const LISTS_OF_OWNER_MAX = 4
-/** The first chunk reads the whole hour. */
 const HANG_MS = 120_000
 
 export class Exports implements ExportsView {

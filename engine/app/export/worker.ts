@@ -8,7 +8,7 @@ import { hoursText, requestedHour } from './hour-files.ts'
 
 lowerThreadPriority(15)
 
-const open = new Map<number, Generator<Uint8Array>>()
+const open = new Map<number, Generator<Uint8Array | null>>()
 
 export default function run(task: ExportTask): ExportResult {
   if (task.kind === 'list') return { kind: 'hours', text: hoursText(task.folder, task.query) }
@@ -27,7 +27,7 @@ export default function run(task: ExportTask): ExportResult {
   }
   if (chunks === undefined) return { kind: 'unknown' }
   const { value, done } = chunks.next()
-  if (done !== true) return { kind: 'chunk', bytes: value, isLast: false }
-  open.delete(task.id)
-  return { kind: 'chunk', bytes: new Uint8Array(), isLast: true }
+  const isLast = done === true
+  if (isLast) open.delete(task.id)
+  return { kind: 'chunk', bytes: value ?? new Uint8Array(), isLast }
 }

@@ -32,16 +32,20 @@ export interface RowBatch {
   readonly values: readonly (readonly Value[])[]
 }
 
-/** Gathers rows into batches of `rowsMax`. */
+/** Gathers rows into batches of `rowsMax`. Passes on null, with which the source of the rows pauses. */
 export function* batches(
   columns: readonly Column[],
-  rows: Iterable<Row>,
+  rows: Iterable<Row | null>,
   rowsMax: number,
-): Generator<RowBatch> {
+): Generator<RowBatch | null> {
   const empty = (): Value[][] => columns.map(() => [])
   let values = empty()
   let count = 0
   for (const row of rows) {
+    if (row === null) {
+      yield null
+      continue
+    }
     for (let index = 0; index < values.length; index += 1) values[index]?.push(row[index] ?? null)
     count += 1
     if (count < rowsMax) continue

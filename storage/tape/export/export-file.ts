@@ -11,8 +11,8 @@ import { csvFile, ndjsonFile } from './text-files.ts'
 
 type FileWriter = (
   columns: readonly Column[],
-  batches: Iterable<RowBatch>,
-) => Generator<Uint8Array<ArrayBuffer>>
+  batches: Iterable<RowBatch | null>,
+) => Generator<Uint8Array<ArrayBuffer> | null>
 
 const WRITERS: Readonly<Record<ExportFormat, FileWriter>> = {
   parquet: parquetFile,
@@ -28,12 +28,15 @@ export interface ExportChoice {
   readonly format: ExportFormat
 }
 
-/** The file in chunks of at most a few megabytes. A new chunk is computed only when it is requested. */
+/**
+ * The file in chunks of at most a few megabytes. A new chunk is computed only when it is requested. Null after each
+ * block of the tape, so that other work can be done in between.
+ */
 export function exportFile(
-  tape: Pick<Tape, 'read'>,
+  tape: Pick<Tape, 'readInSteps'>,
   hour: Pick<HourFolder, 'platform' | 'startUs'>,
   { table, format }: ExportChoice,
-): Generator<Uint8Array<ArrayBuffer>> {
+): Generator<Uint8Array<ArrayBuffer> | null> {
   const { columns } = TABLES[table]
   return WRITERS[format](columns, batches(columns, hourRows(tape, hour, table), BATCH_ROWS))
 }

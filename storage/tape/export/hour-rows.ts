@@ -9,18 +9,19 @@ import type { Tape, TapeQuery } from '../tape.ts'
 import type { Row } from './columns.ts'
 import { type ExportTable, type MarketRecord, TABLES } from './tables.ts'
 
-type Source = Pick<Tape, 'read'>
+type Source = Pick<Tape, 'readInSteps'>
 type Hour = Pick<HourFolder, 'platform' | 'startUs'>
 
 /** Maximum levels and records in memory, about 100 bytes each. A single market may exceed it. */
 const WEIGHT_MAX = 500_000
 
+/** Null after each block of the tape that was read. */
 export function* hourRows(
   tape: Source,
   { platform, startUs }: Hour,
   name: ExportTableName,
   weightMax = WEIGHT_MAX,
-): Generator<Row> {
+): Generator<Row | null> {
   const table = TABLES[name]
   const period = { startUs, endUs: startUs + HOUR_US }
   const query = {
@@ -28,18 +29,18 @@ export function* hourRows(
     withSweeps: table.withSweeps,
   }
   if (name === 'markets') {
-    for (const market of listedMarkets(tape, query)) yield* table.rows(market, [], period)
+    for (const market of yield* listedMarkets(tape, query)) yield* table.rows(market, [], period)
     return
   }
   const first = new Gathered(weightMax)
-  for (const taken of selected(tape, query, table)) first.add(taken)
+  yield* gather(first, tape, { query, table })
   const groups = first.isComplete ? [first.weights()] : groupsOf(first.weights(), weightMax)
   for (const group of groups) {
     let gathered = first
     if (!first.isComplete) {
       gathered = new Gathered(Number.POSITIVE_INFINITY)
       const markets = group.map(({ market }) => market.ref.id)
-      for (const taken of selected(tape, { ...query, markets }, table)) gathered.add(taken)
+      yield* gather(gathered, tape, { query: { ...query, markets }, table })
     }
     for (const { market } of group) yield* table.rows(market, gathered.take(market), period)
   }
@@ -49,18 +50,30 @@ interface Taken extends MarketRecord {
   readonly market: TapeMarket
 }
 
-function* selected(tape: Source, query: TapeQuery, table: ExportTable): Generator<Taken> {
-  for (const { us, item, markets } of tape.read(query)) {
+function* gather(
+  gathered: Gathered,
+  tape: Source,
+  { query, table }: { readonly query: TapeQuery; readonly table: ExportTable },
+): Generator<null, void> {
+  for (const record of tape.readInSteps(query)) {
+    if (record === null) {
+      yield null
+      continue
+    }
+    const { us, item, markets } = record
     if (!table.takes(item)) continue
     const market = markets.get(numberOf(item) ?? -1)
-    if (market !== null) yield { us, item, market }
+    if (market !== null) gathered.add({ us, item, market })
   }
 }
 
 /** The markets listed in an hour, by id. The newest listing of each. */
-function listedMarkets(tape: Source, query: TapeQuery): readonly TapeMarket[] {
+function* listedMarkets(tape: Source, query: TapeQuery): Generator<null, readonly TapeMarket[]> {
   const tables = new Set<MarketTable>()
-  for (const { markets } of tape.read(query)) tables.add(markets)
+  for (const record of tape.readInSteps(query)) {
+    if (record === null) yield null
+    else tables.add(record.markets)
+  }
   const listed = new Map<string, TapeMarket>()
   for (const table of tables) for (const market of table.all()) listed.set(market.ref.id, market)
   return [...listed.values()].sort((one, other) => (one.ref.id < other.ref.id ? -1 : 1))

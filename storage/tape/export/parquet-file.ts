@@ -3,14 +3,19 @@
 import { ByteWriter, type ColumnSource, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Column, RowBatch, Value } from './columns.ts'
 
-/** The file in chunks: one for each batch, and the footer. */
+/** The file in chunks: one for each batch, and the footer. Passes on null. */
 export function* parquetFile(
   columns: readonly Column[],
-  batches: Iterable<RowBatch>,
-): Generator<Uint8Array<ArrayBuffer>> {
+  batches: Iterable<RowBatch | null>,
+): Generator<Uint8Array<ArrayBuffer> | null> {
   const bytes = new ChunkWriter()
   const writer = new ParquetWriter({ writer: bytes, schema: storedSchema(columns) })
-  for (const { rows, values } of batches) {
+  for (const batch of batches) {
+    if (batch === null) {
+      yield null
+      continue
+    }
+    const { rows, values } = batch
     writer.write({ columnData: columns.map(source(values)), rowGroupSize: rows })
     yield bytes.take()
   }

@@ -9,43 +9,43 @@ const LEVEL = 4
 
 export function* csvFile(
   columns: readonly Column[],
-  batches: Iterable<RowBatch>,
-): Generator<Uint8Array<ArrayBuffer>> {
+  batches: Iterable<RowBatch | null>,
+): Generator<Uint8Array<ArrayBuffer> | null> {
   yield packed(`${columns.map(({ name }) => name).join(',')}\n`)
   for (const batch of batches) {
-    yield packed(
-      linesOf(batch, (row) => columns.map((column, at) => csvText(column, row(at))).join(',')),
+    yield packedLines(batch, (row) =>
+      columns.map((column, at) => csvText(column, row(at))).join(','),
     )
   }
 }
 
 export function* ndjsonFile(
   columns: readonly Column[],
-  batches: Iterable<RowBatch>,
-): Generator<Uint8Array<ArrayBuffer>> {
+  batches: Iterable<RowBatch | null>,
+): Generator<Uint8Array<ArrayBuffer> | null> {
   const names = columns.map(({ name }) => JSON.stringify(name))
   let isEmpty = true
   for (const batch of batches) {
-    isEmpty = false
-    yield packed(
-      linesOf(batch, (row) => {
-        const fields = columns.map((column, at) => `${names[at]}:${jsonText(column, row(at))}`)
-        return `{${fields.join(',')}}`
-      }),
-    )
+    if (batch !== null) isEmpty = false
+    yield packedLines(batch, (row) => {
+      const fields = columns.map((column, at) => `${names[at]}:${jsonText(column, row(at))}`)
+      return `{${fields.join(',')}}`
+    })
   }
   if (isEmpty) yield packed('')
 }
 
-function linesOf(
-  { rows, values }: RowBatch,
+function packedLines(
+  batch: RowBatch | null,
   lineOf: (valueAt: (column: number) => Value) => string,
-): string {
+): Uint8Array<ArrayBuffer> | null {
+  if (batch === null) return null
+  const { rows, values } = batch
   let text = ''
   for (let row = 0; row < rows; row += 1) {
     text += `${lineOf((column) => values[column]?.[row] ?? null)}\n`
   }
-  return text
+  return packed(text)
 }
 
 function packed(text: string): Uint8Array<ArrayBuffer> {

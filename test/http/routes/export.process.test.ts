@@ -67,9 +67,8 @@ test('streams the file that the tape gives', async () => {
     assert.equal(response.headers.get('content-type'), type)
     const file = `attachment; filename="venue_a-trades-2026-11-20-12.${format}"`
     assert.equal(response.headers.get('content-disposition'), file)
-    const expected = Buffer.concat([
-      ...exportFile(new Tape(FOLDER), HOUR, { table: 'trades', format }),
-    ])
+    const chunks = [...exportFile(new Tape(FOLDER), HOUR, { table: 'trades', format })]
+    const expected = Buffer.concat(chunks.filter((chunk) => chunk !== null))
     assert.equal(sha256(bytes), sha256(expected), format)
   }
 })
