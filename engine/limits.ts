@@ -170,8 +170,8 @@ export const addressRequestsPerTickMax = 1_024
  */
 export const refusedRequestsPerSecondMax = 200
 /**
- * Maximum new connections of one address within `connectionsWindowMs`. Above the maximum, an idle connection is closed.
- * Applies while three quarters of all connections are in use.
+ * Maximum new connections of one address within `connectionsWindowMs`, the time after which an idle connection is
+ * closed. Applies while three quarters of all connections are in use.
  */
 export const connectionsOfAddressMax = 64
 export const connectionsWindowMs = 13_000

@@ -1,7 +1,7 @@
 // Throttles password guessing: per e-mail after five consecutive failures, and per address at 20 attempts a minute.
-// Unknown e-mails are throttled like known ones, so that a wait does not reveal which e-mails exist. An address from
-// which a user has logged in before has its own counter, so that an attacker at another address cannot lock the user
-// out.
+// An attempt counts when it begins, so concurrent guesses gain nothing. Unknown e-mails are throttled like known ones,
+// so that a wait does not reveal which e-mails exist. An address from which a user has logged in before has its own
+// counter, so that an attacker at another address cannot lock the user out.
 
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../engine/clock.ts'
@@ -19,6 +19,7 @@ const EMAILS_MAX = 10_000
 const FREE_FAILURES = 5
 const WAIT_MS_MAX = 900_000
 const HOUR_MS = 3_600_000
+/** An IPv6 /48 may create as many accounts as this number of addresses. */
 const SITE_SHARES = 4
 
 /**

@@ -54,7 +54,8 @@ interface ReadPosition {
   term: number
   batch: number
   /**
-   * While true, a gap in the log may hide trades. The stored time up to which all trades are known does not advance.
+   * While true, a gap in the log may hide trades. The stored time up to which all trades are known does not advance,
+   * because a new leader requests the venues' trades from that time on.
    */
   isMarkHeld: boolean
 }

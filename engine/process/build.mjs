@@ -5,8 +5,8 @@
 //   node_modules/.cache/twinbook/HASH/engine/app/main.mjs, engine/search/worker.mjs, …
 //
 // Each program (main thread, worker threads, simulator) is one file, and programs share chunks. Packages are not
-// bundled. In a built file, `import.meta.url` is the URL of the source file, so that relative files are found.
-// program.ts maps a source to its built file.
+// bundled. The folder is in node_modules, so that the programs find their packages. In a built file, `import.meta.url`
+// is the URL of the source file, so that relative files are found. program.ts maps a source to its built file.
 
 import { createHash, randomBytes } from 'node:crypto'
 import {

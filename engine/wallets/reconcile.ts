@@ -23,7 +23,7 @@ export interface Difference {
 
 /**
  * Ignored differences: up to a hundredth of a contract, or a cent. Causes: remainders from merges, fees in contracts,
- * and the venue's rounding.
+ * and the venue's rounding. Recorded rows of `/positions` contain errors up to this size.
  */
 const DUST_MICROS = 10_000
 /** Maximum truncation error of an average price, in micros per contract. */

@@ -96,5 +96,6 @@ export interface Storage {
   backupAccounts(nowMs: TimeMs): Promise<void>
   /** Resolves when all puts so far are committed. Rejects if a commit failed. */
   committed(): Promise<void>
+  /** Commits, flushes and closes. No method may be called afterwards. */
   close(): Promise<void>
 }

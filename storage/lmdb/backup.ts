@@ -1,5 +1,6 @@
 // Backups of the environment `accounts` while the engine runs. Each backup is a data folder without the file `secrets`,
-// at DATA_DIR/backups/accounts-<UTC time>. engine/app/OPERATING.md explains how to restore a backup.
+// at DATA_DIR/backups/accounts-<UTC time>. Its `database.json` is marked incomplete. engine/app/OPERATING.md explains
+// how to restore a backup.
 
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

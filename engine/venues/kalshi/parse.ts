@@ -131,7 +131,7 @@ export function dollarsOfCents(cents: unknown): string | null {
   return `${Math.floor(cents / 100)}.${String(cents % 100).padStart(2, '0')}`
 }
 
-/** Payout of one Yes in dollars. Text is in dollars, an integer in cents. Null if the message's result is yes or no. */
+/** Payout of one Yes in dollars. Text is in dollars. An integer is in cents; not used if the result is yes or no. */
 export function settlementValueIn(body: Fields): string | null {
   const { settlement_value_dollars: dollars, settlement_value: value, result } = body
   const stated = decimalOf(dollars)

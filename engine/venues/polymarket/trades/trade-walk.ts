@@ -1,6 +1,7 @@
 // Reads the trades of a time range. `/v2/trades` has no time filter without a wallet, so the list is read backwards
-// from the newest trade or from a cached cursor. A first page may be a copy that is five minutes old. `provenToMs` is
-// the time before which missing trades certainly do not exist. Trades below 0.01 contracts are never listed.
+// from the newest trade or from a cached cursor. Cursors are stable positions. A first page may be a copy that is five
+// minutes old. `provenToMs` is the time before which missing trades certainly do not exist. Trades below 0.01 contracts
+// are never listed.
 
 import type { Clock } from '../../../clock.ts'
 import type { NativeMarketId } from '../../../ids.ts'
