@@ -20,6 +20,13 @@ export const TEAMS = tableIn<{
   readonly pro: Readonly<Record<string, readonly string[]>>
 }>(new URL('./teams.json', import.meta.url))
 
+/** Parses an entry of `TEAMS.pro`. */
+export function proTeamOf(entry: string) {
+  const space = entry.indexOf(' ')
+  const [location = '', ...nicknames] = entry.slice(space + 1).split('/')
+  return { codes: entry.slice(0, space).split('+'), location, nicknames }
+}
+
 export function namesByAlias(aliases: Names): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(aliases).flatMap(([name, others]) =>

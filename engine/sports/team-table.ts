@@ -6,7 +6,7 @@ import type { TeamListing } from '../team-listing.ts'
 import { clubOf } from './clubs.ts'
 import { schoolOf } from './colleges.ts'
 import { type League, leagueOfWord } from './leagues.ts'
-import { foldName, TEAMS } from './team-names.ts'
+import { foldName, proTeamOf, TEAMS } from './team-names.ts'
 
 /** Maximum entries from the venues' lists. Above the maximum only known entries are updated. */
 const LEARNED_MAX = 40_000
@@ -139,11 +139,9 @@ export class TeamTable {
 
 function readLeague(rows: readonly string[]): ProLeague {
   const teams = rows.map((row) => {
-    const space = row.indexOf(' ')
-    const codes = row.slice(0, space).split('+')
-    const [location = '', ...nicknames] = row.slice(space + 1).split('/')
-    const id = codes[0] ?? ''
-    return { team: { id, code: id }, codes, location, nicknames }
+    const read = proTeamOf(row)
+    const id = read.codes[0] ?? ''
+    return { ...read, team: { id, code: id } }
   })
   const byCode = new Map<string, ProTeam>()
   const byName = new Map<string, ProTeam | null>()

@@ -1,7 +1,7 @@
 // Compares the words of two questions. Computes the share of each side's informative words that the other side has, and
 // the most informative word that it lacks.
 
-import { TEAMS } from '../../sports/team-names.ts'
+import { proTeamOf, TEAMS } from '../../sports/team-names.ts'
 import { isProper, isSoftWord } from '../understand/lexicon.ts'
 import { tableIn } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
@@ -144,8 +144,8 @@ const teamsByWord = new Map<
   { nickname: readonly string[]; location: readonly string[] }[]
 >()
 for (const rows of Object.values(TEAMS.pro)) {
-  for (const row of rows) {
-    const [location = '', nickname = ''] = row.slice(row.indexOf(' ') + 1).split('/')
+  for (const { location, nicknames } of rows.map(proTeamOf)) {
+    const [nickname = ''] = nicknames
     const team = { nickname: meanings(fold(nickname)), location: meanings(fold(location)) }
     for (const word of new Set([...team.nickname, ...team.location])) {
       teamsByWord.set(word, [...(teamsByWord.get(word) ?? []), team])

@@ -1,7 +1,7 @@
 // Parses the texts of a listing once: folds them, removes dates, then the range. The remaining text is parsed as words.
 
 import { leagueOfSeries } from '../../sports/leagues.ts'
-import { TEAMS } from '../../sports/team-names.ts'
+import { proTeamOf, TEAMS } from '../../sports/team-names.ts'
 import type { MatchMarket } from '../../subject.ts'
 import { withCeremonyYears, yearOfCeremony } from './ceremonies.ts'
 import {
@@ -92,17 +92,18 @@ const CODED_SLUG = /^([a-z0-9-]+)-20\d\d-\d\d-\d\d-([a-z]{2,4})$/
 /** Name of the team whose code ends a slug. '' if the slug has no league with a fixed set of teams. */
 function teamOfSlug(slug: string): string {
   const [, words = '', code = ''] = CODED_SLUG.exec(slug) ?? []
-  for (const word of words.split('-')) {
-    const teams = TEAMS.pro[word] ?? []
-    const row = teams.find((team) => team.split(' ')[0]?.split('+').includes(code))
-    if (row !== undefined)
-      return row
-        .slice(row.indexOf(' ') + 1)
-        .split('/', 2)
-        .join(' ')
-  }
-  return ''
+  const leagues = words.split('-')
+  return leagues.map((league) => teamNames.get(`${league} ${code}`)).find(Boolean) ?? ''
 }
+
+/** Location and nickname of a team by league and code, such as "nba lal". */
+const teamNames = new Map(
+  Object.entries(TEAMS.pro).flatMap(([league, rows]) =>
+    rows.map(proTeamOf).flatMap(({ codes, location, nicknames: [nickname = ''] }) => {
+      return codes.map((code): [string, string] => [`${league} ${code}`, `${location} ${nickname}`])
+    }),
+  ),
+)
 
 function contextText({ handles, handle, eventTitle, eventSubtitle }: Listed): string {
   const league = handles === 'ticker' ? leagueOfSeries(handle.split('-')[0] ?? '') : null

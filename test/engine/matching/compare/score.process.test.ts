@@ -87,6 +87,9 @@ test('scores empty, very long, foreign, marked-up and nonsense texts low, and ne
     const found = scorePair(understandMarket(marketA(title)), understandMarket(marketB('', title)))
     assert.ok(found.score < 80, title)
   }
+  // A word of the slug is a property of every object.
+  const champion = understandMarket(marketA('Champion', 'f1-constructor-2031-12-06-fer'))
+  assert.ok(scorePair(champion, understandMarket(real)).score < 80)
 })
 
 test('explains the agreements and differences of a pair in one sentence', () => {
