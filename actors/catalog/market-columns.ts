@@ -225,45 +225,33 @@ export class MarketColumns {
       const volumeClass = volumeClassOf(volume)
       counts[volumeClass] = (counts[volumeClass] ?? 0) + 1
     })
-    const found: number[] = []
-    const leastClass = volumeClassOf(volumeMin)
-    let end = VOLUME_CLASSES
-    while (end > 0 && (found.length < count || end > leastClass)) {
-      let start = end - 1
-      let size = counts[start] ?? 0
-      while (start > 0 && size + (counts[start - 1] ?? 0) <= SORTED_MAX) {
-        start -= 1
-        size += counts[start] ?? 0
-      }
-      if (size > 0) yield* this.#addByVolume(venue, { start, end, size }, found)
-      end = start
+    const classMin = volumeClassOf(volumeMin)
+    const ends = new Uint32Array(VOLUME_CLASSES)
+    let first = VOLUME_CLASSES
+    let size = 0
+    while (first > 0 && (size < count || first > classMin)) {
+      first -= 1
+      size += counts[first] ?? 0
+      ends[first] = size
     }
-    const countMost = Math.max(count, this.#countFrom(found, volumeMin))
-    return Uint32Array.from(found.slice(0, countMost))
-  }
-
-  /** Appends the open markets of the classes from `start` to before `end`, by volume. */
-  *#addByVolume(
-    venue: VenueKey,
-    { start, end, size }: { readonly start: number; readonly end: number; readonly size: number },
-    found: number[],
-  ): SlicedWork<void> {
     const numbers = new Uint32Array(size)
     const volumes = new Float64Array(size)
-    let next = 0
     yield* this.#forEachOpen(venue, (number, volume) => {
       const volumeClass = volumeClassOf(volume)
-      if (next === size || volumeClass < start || volumeClass >= end) return
-      numbers[next] = number
-      volumes[next] = volume
-      next += 1
+      const left = counts[volumeClass] ?? 0
+      if (volumeClass < first || left === 0) return
+      counts[volumeClass] = left - 1
+      numbers[(ends[volumeClass] ?? 0) - left] = number
+      volumes[(ends[volumeClass] ?? 0) - left] = volume
     })
-    for (const position of sortedPositions(volumes, next, 'desc'))
-      found.push(numbers[position] ?? 0)
+    yield* sortSections(numbers, volumes, ends.subarray(first))
+    // A market may have left its class between the two scans.
+    const found = numbers.includes(0) ? numbers.filter((number) => number !== 0) : numbers
+    return found.subarray(0, Math.max(count, this.#countFrom(found, volumeMin)))
   }
 
   /** Number of leading markets with at least this volume. `sorted` is sorted by volume, descending. */
-  #countFrom(sorted: readonly MarketNumber[], volumeMin: number): number {
+  #countFrom(sorted: Uint32Array, volumeMin: number): number {
     let low = 0
     let high = sorted.length
     while (low < high) {
@@ -410,6 +398,31 @@ function venueOf(state: MarketState): VenueKey {
 
 function statusOf(state: MarketState): MarketStatus {
   return MARKET_STATUSES[state & 3] ?? 'closed'
+}
+
+/** Sorts numbers by volume, descending. `ends`: end of each class in `numbers`, whose order is the highest class first. */
+function* sortSections(
+  numbers: Uint32Array,
+  volumes: Float64Array,
+  ends: Uint32Array,
+): SlicedWork<void> {
+  let start = 0
+  let end = 0
+  for (let index = ends.length - 1; index >= 0; index -= 1) {
+    const next = ends[index] ?? 0
+    if (next - start > SORTED_MAX && end > start) {
+      sortByVolume(numbers.subarray(start, end), volumes.subarray(start, end))
+      yield
+      start = end
+    }
+    end = next
+  }
+  sortByVolume(numbers.subarray(start, end), volumes.subarray(start, end))
+}
+
+function sortByVolume(numbers: Uint32Array, volumes: Float64Array): void {
+  const positions = sortedPositions(volumes, numbers.length, 'desc')
+  numbers.set(positions.map((position) => numbers[position] ?? 0))
 }
 
 /** An unopened market counts as closed. */
