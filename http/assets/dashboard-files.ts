@@ -38,6 +38,8 @@ export const DASHBOARD_POLICY = [
 
 const FOLDER = new URL('../dashboard/', import.meta.url)
 const START = 'main.ts'
+/** Script that runs before the first paint. */
+const THEME = 'start-theme.ts'
 /** Script of the shared worker. No module imports it, so the page contains its URL. */
 const WORKER = 'stream-worker.ts'
 /** Must precede the other styles, which depend on it. */
@@ -87,7 +89,13 @@ function readWith(client: ReadonlyMap<string, ClientFile>): DashboardFiles {
   const worker = modules.get(WORKER)
   if (worker === undefined) throw new Error(`the dashboard has no ${WORKER}`)
   const main = scriptName(START, start.hash)
-  const names = { main, worker: scriptName(WORKER, worker.hash) }
+  const theme = modules.get(THEME)
+  if (theme === undefined) throw new Error(`the dashboard has no ${THEME}`)
+  const names = {
+    main,
+    worker: scriptName(WORKER, worker.hash),
+    theme: scriptName(THEME, theme.hash),
+  }
   return { html: htmlOf(names, startPath(main, byName, client), styles), files }
 }
 
@@ -155,7 +163,11 @@ function startPath(
 
 /** Page template. The application replaces the placeholder. */
 function htmlOf(
-  { main, worker }: { readonly main: string; readonly worker: string },
+  {
+    main,
+    worker,
+    theme,
+  }: { readonly main: string; readonly worker: string; readonly theme: string },
   preloaded: readonly string[],
   styles: readonly string[],
 ): string {
@@ -173,6 +185,7 @@ function htmlOf(
 <meta name="stream-worker" content="dashboard/${worker}">
 <title>Twinbook</title>
 <link rel="icon" href="${ICON}">
+<script src="dashboard/${theme}"></script>
 ${links.join('\n')}
 </head>
 <body>

@@ -1,11 +1,11 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
 import { after, monotonicMs, nowMs, setTitle } from './browser.ts'
-import { durationText, zoneText } from './format.ts'
+import { capital, durationText, zoneText } from './format.ts'
 import { html } from './html.ts'
 import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
 import { useTick } from './parts/figures.ts'
-import { useAction } from './parts/forms.ts'
+import { typed, useAction } from './parts/forms.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
 import { dataSource, protocols, useVenues, venueText } from './parts/venues.ts'
 import {
@@ -19,6 +19,7 @@ import {
 import { logOut, refreshSession, type SessionState, session } from './session.ts'
 import { Signal, useSignal } from './signal.ts'
 import { feeds, POLL_MS, type StreamState, streamState } from './stream.ts'
+import { chooseTheme, currentTheme, THEMES } from './theme.ts'
 
 const LINKS: readonly (readonly [page: PageName, name: string])[] = [
   ['opportunities', 'Opportunities'],
@@ -83,9 +84,21 @@ export function App() {
     <footer>
       <a href="docs">API</a> <a href="docs#stream">Stream</a>
       <span>Time zone: ${zoneText(nowMs())}</span>
+      <${ThemeField} />
       <span>Charts by <a href="https://www.tradingview.com/" rel="noopener noreferrer">TradingView</a></span>
     </footer>
   `
+}
+
+function ThemeField() {
+  const theme = useSignal(currentTheme)
+  const choose = (event: Event) => {
+    const chosen = THEMES.find((one) => one === typed(event))
+    if (chosen !== undefined) chooseTheme(chosen)
+  }
+  return html`<label class="theme">Theme <select value=${theme} onChange=${choose}>
+    ${THEMES.map((one) => html`<option key=${one} value=${one} selected=${one === theme}>${capital(one)}</option>`)}
+  </select></label>`
 }
 
 const DATA_SOURCE_TEXTS = {

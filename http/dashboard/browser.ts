@@ -40,6 +40,37 @@ export function setAddressHash(hash: string, isReplacing = false): void {
   else location.hash = hash
 }
 
+/** Null if nothing is stored or the browser denies access to storage. */
+export function readStored(name: string): string | null {
+  try {
+    return localStorage.getItem(name)
+  } catch {
+    return null
+  }
+}
+
+/** Stores in this browser, for all tabs. Null removes the value. Does nothing if the browser denies access. */
+export function store(name: string, value: string | null): void {
+  try {
+    if (value === null) localStorage.removeItem(name)
+    else localStorage.setItem(name, value)
+  } catch {
+    // The value is used until the tab closes.
+  }
+}
+
+/** Calls `listener` when another tab changes the stored value. */
+export function onStored(name: string, listener: () => void): void {
+  addEventListener('storage', ({ key }) => (key === name || key === null ? listener() : undefined))
+}
+
+/** Sets a `data-` attribute of the root element. Null removes it. */
+export function setRootData(name: string, value: string | null): void {
+  const { dataset } = document.documentElement
+  if (value === null) delete dataset[name]
+  else dataset[name] = value
+}
+
 export function setTitle(title: string): void {
   document.title = title
 }
@@ -120,6 +151,18 @@ export function onTab<To, From>(
  */
 export const serverBase = (): string =>
   new URL('document' in globalThis ? '.' : '..', location.href.replace(/[?#].*$/, '')).href
+
+/** Saves a text as a file in the browser's download folder. */
+export function saveFile(name: string, type: string, text: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }))
+  link.download = name
+  link.click()
+  // The browser reads the file after the click has been handled.
+  after(SAVED_MS, () => URL.revokeObjectURL(link.href))
+}
+
+const SAVED_MS = 60_000
 
 /** False if the browser denies access to the clipboard. */
 export async function copyText(text: string): Promise<boolean> {

@@ -3,9 +3,11 @@ import { App, loadOthersLater, loadPage } from './app.ts'
 import { html } from './html.ts'
 import { currentRoute, followAddress } from './route.ts'
 import { resumeSession } from './session.ts'
+import { followTheme } from './theme.ts'
 
 const page = document.getElementById('page')
 if (page === null) throw new Error('the page has no element for the dashboard')
+followTheme()
 resumeSession()
 followAddress()
 if (currentRoute.value.page !== 'unknown') void loadPage(currentRoute.value.page)

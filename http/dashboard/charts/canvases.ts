@@ -15,6 +15,7 @@ import {
 } from 'lightweight-charts'
 import { hourText, monthDayText, priceText, roundUsdText, timeText, utcDayText } from '../format.ts'
 import type { Candle } from '../records.ts'
+import { currentTheme } from '../theme.ts'
 
 export type Bar = Pick<
   Candle,
@@ -253,10 +254,12 @@ function openChart(
     recolor()
   }
   scheme.addEventListener('change', onScheme)
+  const stopTheme = currentTheme.subscribe(onScheme)
   const scale = chart.timeScale()
   scale.subscribeSizeChange(onSize)
   const close = () => {
     scheme.removeEventListener('change', onScheme)
+    stopTheme()
     scale.unsubscribeSizeChange(onSize)
     chart.remove()
   }

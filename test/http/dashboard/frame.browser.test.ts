@@ -135,6 +135,41 @@ test('opens the page of the URL after links, back, forward and unknown paths', a
   await page.locator('nav [aria-current=page]:text("Opportunities")').waitFor()
 })
 
+test('applies the chosen theme before any module runs, in all tabs, and follows the system again', async () => {
+  const page = await dashboard.open('#/status')
+  const paper = (of = page) =>
+    of.evaluate(() => getComputedStyle(document.body).getPropertyValue('background-color'))
+  const isPaper = (of: typeof page, color: string) =>
+    of.waitForFunction(
+      (wanted) => getComputedStyle(document.body).backgroundColor === wanted,
+      color,
+    )
+  const light = await paper()
+  await page.emulateMedia({ colorScheme: 'dark' })
+  const dark = await paper()
+  assert.notEqual(dark, light)
+  await page.emulateMedia({ colorScheme: 'light' })
+  const other = await page.context().newPage()
+  await other.goto(page.url())
+  await other.getByLabel('Theme').waitFor()
+  await page.getByLabel('Theme').selectOption('dark')
+  for (const one of [page, other]) await isPaper(one, dark)
+  assert.equal(await other.getByLabel('Theme').inputValue(), 'dark')
+  // Without its modules, the page shows only what the server sent and the first script set.
+  const third = await page.context().newPage()
+  await third.route(/\/dashboard\/main-/, () => undefined)
+  await third.goto(page.url(), { waitUntil: 'commit' })
+  await third.getByText('Loading…').waitFor()
+  assert.equal(await paper(third), dark)
+  await page.emulateMedia({ media: 'print' })
+  await isPaper(page, 'rgb(255, 255, 255)')
+  assert.equal(await page.getByRole('navigation').isVisible(), false)
+  await page.emulateMedia({ media: 'screen' })
+  await page.getByLabel('Theme').selectOption('system')
+  for (const one of [page, other]) await isPaper(one, light)
+  assert.equal(await page.evaluate(() => localStorage.length), 0)
+})
+
 /** Milliseconds until the first text and until the largest content. */
 async function paintMs(): Promise<readonly [text: number, page: number]> {
   const page = await dashboard.open('#/status')
