@@ -318,35 +318,70 @@ export type ReplayChannel = (typeof REPLAY_CHANNELS)[number]
 export const REPLAY_FORMATS = ['ndjson', 'msgpack'] as const
 export type ReplayFormat = (typeof REPLAY_FORMATS)[number]
 
-/** Selects messages that were published in [fromUs, toUs), in microseconds since 1970. */
-export interface ReplayQuery {
-  readonly fromUs: number
-  readonly toUs: number
+/** Markets of one channel. Both conditions apply. */
+export interface ReplaySelection {
+  readonly channel: ReplayChannel
   /** Public names of venues. Null: all. */
   readonly platforms: readonly string[] | null
   /** Public ids. Null: all markets. */
   readonly markets: readonly string[] | null
-  readonly channels: readonly ReplayChannel[]
+}
+
+/** Selects messages that were published in [fromUs, toUs), in microseconds since 1970. */
+export interface ReplayQuery {
+  readonly fromUs: number
+  readonly toUs: number
+  /** A message is selected by any of these. The states of venues are always included. */
+  readonly selections: readonly ReplaySelection[]
   readonly format: ReplayFormat
+  /**
+   * Messages at `fromUs`: the state of each market (`send`), the same after a `resync` (`resync`), or nothing, because
+   * the client has the states (`omit`).
+   */
+  readonly states: 'send' | 'resync' | 'omit'
+  /** Whether chunks are separate messages with their times. Otherwise they are parts of an HTTP body. */
+  readonly isTimed: boolean
   readonly isGzip: boolean
-  /** Skips messages up to this offset. Requires a single channel. Null: none. */
+  /** Skips messages of the first selection's channel up to this offset. Null: none. */
   readonly fromOffset: number | null
 }
 
-/** A running replay. It must be closed. */
-export interface OpenReplay {
+/** A running replay or export. It must be closed. */
+export interface OpenReplay<Chunk = BodyChunk> {
   /**
    * The next bytes, which may be none. Must not be called again before it resolves, or after the last chunk. Rejects
    * with EngineError.
    */
-  next(): Promise<{ readonly bytes: Uint8Array; readonly isLast: boolean }>
+  next(): Promise<Chunk>
   /** Calling it again does nothing. */
   close(): void
 }
 
+export interface BodyChunk {
+  readonly bytes: Uint8Array
+  readonly isLast: boolean
+}
+
+export interface ReplayChunk extends BodyChunk {
+  /** For each message its time in microseconds and the end of its bytes. Empty unless `isTimed`. */
+  readonly marks: Float64Array
+  /** A reader of the same selections that starts here continues this one. */
+  readonly endUs: number
+  /** The engine run of the newest record. Null: there was none. */
+  readonly epoch: string | null
+}
+
+/** A share of the limits of running replays. It must be released. */
+export interface ReplaySlot {
+  /** At most two readers of a slot may be open at once. */
+  read(query: ReplayQuery): OpenReplay<ReplayChunk>
+  /** Closes the readers. Calling it again does nothing. */
+  release(): void
+}
+
 export interface ReplaysView {
   /** Throws EngineError RATE_LIMITED or UNAVAILABLE if too many replays run. `owner`: an account. */
-  open(query: ReplayQuery, owner: string): OpenReplay
+  reserve(owner: string): ReplaySlot
 }
 
 /** One table of one hour of one venue. */

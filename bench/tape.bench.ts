@@ -127,9 +127,11 @@ async function record(
 /** Messages per second of processor time. */
 function replayRate(folder: string): number {
   const before = threadMs()
+  const channels = ['orderbook', 'trades', 'prices'] as const
   const reader = new ReplayReader(folder, {
-    ...{ ...EVER, platforms: null, markets: null, isGzip: false, fromOffset: null },
-    ...{ channels: ['orderbook', 'trades', 'prices'], format: 'ndjson' },
+    ...EVER,
+    selections: channels.map((channel) => ({ channel, platforms: null, markets: null })),
+    ...{ format: 'ndjson', states: 'send', isTimed: false, isGzip: false, fromOffset: null },
   })
   let count = 0
   for (;;) {

@@ -1,7 +1,7 @@
 // Readers of the tape that a thread holds for clients, one for each running replay or export. The thread computes a
 // chunk at a time, when the client is ready for more, so a client that stops reading holds one chunk.
 
-import type { OpenReplay } from '../../actors/views.ts'
+import type { BodyChunk, OpenReplay } from '../../actors/views.ts'
 import { EngineError } from '../errors.ts'
 
 export type ReaderTask =
@@ -9,10 +9,8 @@ export type ReaderTask =
   | { readonly kind: 'close'; readonly id: number }
 
 /** `isLast`: the reader has ended, and is closed. */
-export interface Chunk {
+export interface Chunk extends BodyChunk {
   readonly kind: 'chunk'
-  readonly bytes: Uint8Array
-  readonly isLast: boolean
 }
 
 interface ReaderLimits {
@@ -56,27 +54,33 @@ export class TapeReaders {
   remove(id: number): void {
     this.#owners.delete(id)
   }
+}
 
-  /** The chunks of a reader that the thread has opened. `run` passes a task to the thread. */
-  chunksOf(
-    id: number,
-    run: (task: ReaderTask) => Promise<Chunk | { readonly kind: string }>,
-  ): OpenReplay {
-    let isOpen = true
-    return {
-      next: async () => {
-        const result = await run({ kind: 'next', id })
-        if (!('bytes' in result))
-          throw new EngineError('INTERNAL', 'the thread has lost the reader')
-        if (result.isLast) isOpen = false
-        return result
-      },
-      close: () => {
-        if (!isOpen) return this.remove(id)
-        isOpen = false
-        const remove = () => this.remove(id)
-        run({ kind: 'close', id }).then(remove, remove)
-      },
-    }
+/**
+ * The chunks of a reader that the thread has opened. The thread closes the reader after its last chunk. `onClosed` is
+ * called once the reader is closed.
+ */
+export function chunksOf<C extends BodyChunk>(parts: {
+  /** Runs the reader's next task. Null: the thread does not have the reader. */
+  readonly next: () => Promise<C | null>
+  /** Runs the task that closes the reader. */
+  readonly close: () => Promise<unknown>
+  readonly onClosed: () => void
+}): OpenReplay<C> {
+  let state: 'open' | 'ended' | 'closed' = 'open'
+  return {
+    next: async () => {
+      const chunk = await parts.next()
+      if (chunk === null) throw new EngineError('INTERNAL', 'the thread has lost the reader')
+      if (chunk.isLast && state === 'open') state = 'ended'
+      return chunk
+    },
+    close: () => {
+      const hasEnded = state === 'ended'
+      if (state === 'closed') return
+      state = 'closed'
+      if (hasEnded) parts.onClosed()
+      else parts.close().then(parts.onClosed, parts.onClosed)
+    },
   }
 }

@@ -91,14 +91,16 @@ export function replayRoutes({
         }
         const { oldestMs } = tape.status()
         const period = periodOf(query, { nowMs: clock.nowMs(), oldestMs, isFree: tier === 'free' })
-        const selected = {
+        const markets = marketsOf(catalog, query)
+        const platforms = query.platform === undefined ? null : [query.platform]
+        const slot = replays.reserve(accountId)
+        const reader = slot.read({
           ...period,
-          markets: marketsOf(catalog, query),
-          platforms: query.platform === undefined ? null : [query.platform],
-          ...{ channels, format: query.format, isGzip, fromOffset },
-        }
-        const coding = isGzip ? 'gzip' : 'identity'
-        return streamed(replays.open(selected, accountId), CONTENT_TYPES[query.format], coding)
+          selections: channels.map((channel) => ({ channel, platforms, markets })),
+          ...{ format: query.format, states: 'send', isTimed: false, isGzip, fromOffset },
+        })
+        const body = { next: () => reader.next(), close: () => slot.release() }
+        return streamed(body, CONTENT_TYPES[query.format], isGzip ? 'gzip' : 'identity')
       },
     ),
   ]

@@ -34,6 +34,10 @@ export class MarketStates {
     return { ...state, book: { ...book, bids, asks }, price, seqs: { ...seqs } }
   }
 
+  clear(): void {
+    this.#markets.clear()
+  }
+
   numbers(): Iterable<MarketNumber> {
     return this.#markets.keys()
   }

@@ -23,6 +23,8 @@ export interface TapeQuery {
   readonly markets?: readonly string[] | null
   /** Whether to start with the state of each selected market at `fromUs`, as far as the tape has the state. */
   readonly withStates?: boolean
+  /** Whether the reader has the states at `fromUs`, so that only later states are included. */
+  readonly omitsFirstStates?: boolean
   /** Whether to include all states of sweeps. Otherwise only states after a loss are included. */
   readonly withSweeps?: boolean
 }
@@ -310,8 +312,10 @@ class VenueReader {
       const state = this.#states.get(number)
       if (state === null || markets.get(number) === null) continue
       this.#known.add(number)
+      if (this.#query.omitsFirstStates === true) continue
       yield this.#record(this.#query.fromUs, { kind: 'state', state }, markets)
     }
+    this.#states.clear()
   }
 
   /** Whether an item must be returned. Records the markets whose books are known. */

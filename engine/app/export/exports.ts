@@ -5,7 +5,7 @@ import type { ExportRequest, ExportsView, HoursQuery, OpenReplay } from '../../.
 import { EngineError } from '../../errors.ts'
 import { isRecord } from '../../json-record.ts'
 import { openPool, type Pool } from '../../pool.ts'
-import { TapeReaders } from '../tape-readers.ts'
+import { type Chunk, chunksOf, TapeReaders } from '../tape-readers.ts'
 import type { ExportResult, ExportTask } from './export-task.ts'
 
 const EXPORTS_MAX = 8
@@ -47,7 +47,11 @@ export class Exports implements ExportsView {
       const pool = this.#thread()
       const opened = await pool.run({ kind: 'open', id, folder: this.#folder, request })
       if (opened.kind === 'refused') throw new EngineError(opened.code, opened.detail)
-      return this.#readers.chunksOf(id, (task) => pool.run(task))
+      return chunksOf({
+        next: async () => chunkIn(await pool.run({ kind: 'next', id })),
+        close: () => pool.run({ kind: 'close', id }),
+        onClosed: () => this.#readers.remove(id),
+      })
     } catch (error) {
       this.#readers.remove(id)
       throw error
@@ -70,3 +74,5 @@ export class Exports implements ExportsView {
     return this.#pool
   }
 }
+
+const chunkIn = (result: ExportResult): Chunk | null => (result.kind === 'chunk' ? result : null)

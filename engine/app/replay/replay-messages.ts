@@ -1,6 +1,6 @@
 // Writes records of the tape as messages of the stream.
 
-import type { ReplayChannel, ReplayFormat } from '../../../actors/views.ts'
+import type { ReplayChannel, ReplayQuery } from '../../../actors/views.ts'
 import { lifecycleMessage } from '../../../http/ws/channels/lifecycle.ts'
 import { bookSnapshot, bookUpdate } from '../../../http/ws/channels/orderbook.ts'
 import { presentPrice, priceMessage } from '../../../http/ws/channels/prices.ts'
@@ -22,14 +22,16 @@ import type { BookState, MarketState } from '../../../storage/records/log-items.
 import type { MarketTable } from '../../../storage/tape/market-table.ts'
 import type { TapeRecord } from '../../../storage/tape/tape.ts'
 import type { StaleReason, Update } from '../../events.ts'
+import type { MarketRef } from '../../market/market.ts'
 import { OrderBook } from '../../market/order-book.ts'
 import { US_PER_MS } from '../../tape/layout.ts'
 import type { Lost } from '../../tape/lost.ts'
 import { timeMs } from '../../units.ts'
+import { SelectedMarkets } from './selected-markets.ts'
 
 export class ReplayMessages {
-  readonly #channels: ReadonlySet<ReplayChannel>
-  readonly #format: ReplayFormat
+  readonly #selected: ReadonlyMap<ReplayChannel, SelectedMarkets>
+  readonly #query: Pick<ReplayQuery, 'format' | 'states'>
   /** Why the book of a market is stale, by market id. Absent: it is live. */
   readonly #stale = new Map<string, StaleReason>()
   #epoch: string | null = null
@@ -37,9 +39,15 @@ export class ReplayMessages {
   #markets: MarketTable | null = null
   #us = 0
 
-  constructor(channels: ReadonlySet<ReplayChannel>, format: ReplayFormat) {
-    this.#channels = channels
-    this.#format = format
+  constructor(query: Pick<ReplayQuery, 'selections' | 'format' | 'states'>) {
+    const { selections } = query
+    const channels = new Set(selections.map(({ channel }) => channel))
+    this.#selected = new Map(
+      [...channels].map((channel) => {
+        return [channel, new SelectedMarkets(selections.filter((of) => of.channel === channel))]
+      }),
+    )
+    this.#query = query
     this.#encoder = this.#encoderOf('')
   }
 
@@ -62,7 +70,7 @@ export class ReplayMessages {
       nowMs: () => timeMs(this.#us / US_PER_MS),
       catalog: { find: (id: string) => this.#find(id) },
     }
-    return this.#format === 'msgpack' ? new MsgpackEncoder(parts) : new JsonEncoder(parts)
+    return this.#query.format === 'msgpack' ? new MsgpackEncoder(parts) : new JsonEncoder(parts)
   }
 
   #find(id: string) {
@@ -70,17 +78,20 @@ export class ReplayMessages {
     return number === null ? null : (this.#markets?.get(number) ?? null)
   }
 
+  #has(channel: ReplayChannel, market: MarketRef): boolean {
+    return this.#selected.get(channel)?.has(market) ?? false
+  }
+
   *#update(update: Update, after: BookState | null): Iterable<Frame> {
     const encoder = this.#encoder
-    const channels = this.#channels
     switch (update.kind) {
       case 'book':
-        if (channels.has('orderbook')) yield bookUpdate(encoder, update)
+        if (this.#has('orderbook', update.market)) yield bookUpdate(encoder, update)
         return
       case 'bookReplaced': {
         if (after === null) return
         this.#note(update.market.id, after.staleReason)
-        if (!channels.has('orderbook')) return
+        if (!this.#has('orderbook', update.market)) return
         yield encoder.reply(resyncMessage('orderbook', update.market, resyncReason(update.reason)))
         yield bookSnapshot(encoder, { ref: update.market }, withChecksum(after))
         return
@@ -88,36 +99,38 @@ export class ReplayMessages {
       case 'bookStale':
         this.#note(update.market.id, update.reason)
         for (const channel of ['orderbook', 'prices'] as const) {
-          if (channels.has(channel)) yield encoder.reply(staleMessage(channel, update))
+          if (this.#has(channel, update.market)) yield encoder.reply(staleMessage(channel, update))
         }
         return
       case 'bookConfirmed': {
         this.#note(update.market.id, null)
-        if (channels.has('orderbook') && update.wasStale) {
+        if (this.#has('orderbook', update.market) && update.wasStale) {
           yield encoder.reply(freshMessage('orderbook', update.market, update.seq))
         }
         return
       }
       case 'trade':
-        if (channels.has('trades')) yield tradeMessage(encoder, update)
+        if (this.#has('trades', update.market)) yield tradeMessage(encoder, update)
         return
       case 'price': {
-        if (!channels.has('prices')) return
+        if (!this.#has('prices', update.market)) return
         yield priceMessage(encoder, update, this.#stale.get(update.market.id) ?? null)
         return
       }
       case 'whale':
-        if (channels.has('whales')) yield whaleMessage(encoder, update)
+        if (this.#has('whales', update.market)) yield whaleMessage(encoder, update)
         return
       case 'lifecycle':
-        if (channels.has('lifecycle')) yield lifecycleMessage(encoder, update)
+        if (this.#has('lifecycle', update.market)) yield lifecycleMessage(encoder, update)
         return
       case 'status':
         yield encoder.reply(statusMessage(update))
         return
       case 'gap': {
-        if (!channels.has('trades')) return
         const { channel, market, platform, fromMs, toMs, count } = update
+        const selected = this.#selected.get('trades')
+        const isSelected = market === null ? selected?.touches(platform) : selected?.has(market)
+        if (isSelected !== true) return
         const where = market === null ? { platform } : { marketId: market.id }
         yield encoder.reply(gapMessage({ channel, where, fromMs, toMs, count }))
         return
@@ -131,12 +144,16 @@ export class ReplayMessages {
     const ref = markets.refOf(market)
     if (ref === null) return
     this.#note(ref.id, book.staleReason)
-    if (this.#channels.has('orderbook')) {
-      yield bookSnapshot(this.#encoder, { ref }, withChecksum(book))
+    const encoder = this.#encoder
+    const isResync = this.#query.states === 'resync'
+    if (this.#has('orderbook', ref)) {
+      if (isResync) yield encoder.reply(resyncMessage('orderbook', ref, 'seek'))
+      yield bookSnapshot(encoder, { ref }, withChecksum(book))
     }
-    if (!this.#channels.has('prices')) return
+    if (!this.#has('prices', ref)) return
+    if (isResync) yield encoder.reply(resyncMessage('prices', ref, 'seek'))
     const priced = { price, staleReason: book.staleReason }
-    yield presentPrice(this.#encoder, ref, priced, { offset: 0, seq: seqs.prices })
+    yield presentPrice(encoder, ref, priced, { offset: 0, seq: seqs.prices })
   }
 
   /** Updates of a period are missing: of any channel, if the service did not run. */
@@ -147,7 +164,8 @@ export class ReplayMessages {
       yield this.#encoder.reply({ type: 'disconnect', platform, reason: cause, ...period })
       return
     }
-    for (const channel of this.#channels) {
+    for (const [channel, selected] of this.#selected) {
+      if (!selected.touches(platform)) continue
       const gap = gapMessage({ channel, where: { platform }, fromMs, toMs, count: null })
       yield this.#encoder.reply({ ...gap, reason: cause })
     }

@@ -1,6 +1,6 @@
 // Tasks of the thread that reads the tape for replays, and their results.
 
-import type { ReplayQuery } from '../../../actors/views.ts'
+import type { ReplayChunk, ReplayQuery } from '../../../actors/views.ts'
 import type { Chunk, ReaderTask } from '../tape-readers.ts'
 
 export type ReplayTask =
@@ -12,4 +12,7 @@ export type ReplayTask =
     }
   | ReaderTask
 
-export type ReplayResult = Chunk | { readonly kind: 'done' } | { readonly kind: 'unknown' }
+export type ReplayResult =
+  | (Chunk & ReplayChunk)
+  | { readonly kind: 'done' }
+  | { readonly kind: 'unknown' }

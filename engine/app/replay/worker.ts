@@ -20,7 +20,7 @@ export default function run(task: ReplayTask): ReplayResult {
     return { kind: 'done' }
   }
   if (reader === undefined) return { kind: 'unknown' }
-  const { bytes, isLast } = reader.next()
-  if (isLast) open.delete(task.id)
-  return { kind: 'chunk', bytes: Uint8Array.from(bytes), isLast }
+  const chunk = reader.next()
+  if (chunk.isLast) open.delete(task.id)
+  return { kind: 'chunk', ...chunk, bytes: Uint8Array.from(chunk.bytes) }
 }

@@ -10,7 +10,8 @@ import type { ChannelName, Form } from '../fan-out/channel-variants.ts'
 
 export type Frame = string | Uint8Array
 
-export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed'
+/** `seek`: a replay continues at another time. */
+export type ResyncReason = 'venue_gap' | 'slow_consumer' | 'restart' | 'delayed' | 'seek'
 
 /** Listings of the markets of messages. */
 export interface ListedMarkets {

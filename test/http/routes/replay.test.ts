@@ -88,15 +88,21 @@ before(async () => {
   engine.publisher.watch(recorder)
   engine.tape = recorder
   engine.replays = {
-    open(query) {
+    reserve() {
       openCount += 1
       openedCount += 1
-      const reader = new ReplayReader(FOLDER, query)
-      const close = () => {
-        openCount -= 1
-        reader.close()
+      const readers: ReplayReader[] = []
+      return {
+        read(query) {
+          const reader = new ReplayReader(FOLDER, query)
+          readers.push(reader)
+          return { next: async () => reader.next(), close: () => reader.close() }
+        },
+        release() {
+          openCount -= 1
+          for (const reader of readers) reader.close()
+        },
       }
-      return { next: async () => reader.next(), close }
     },
   }
   engine.accounts.make('free', { tier: 'free', requestsPerMinute: 1_000, socketsMax: 2 })

@@ -1,5 +1,12 @@
 import { gzipSync } from 'node:zlib'
-import type { ExportsView, OpenReplay, ReplaysView, TapeView } from '../../../actors/views.ts'
+import type {
+  ExportsView,
+  OpenReplay,
+  ReplayChunk,
+  ReplayQuery,
+  ReplaysView,
+  TapeView,
+} from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { EXPORT_FORMATS, EXPORT_TABLES } from '../../../engine/tape/export-names.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
@@ -17,13 +24,21 @@ export function fakeTape(nowMs: TimeMs): FakeTape {
     close: () => undefined,
   })
   const lines = Buffer.from('{}\n')
+  const sentReplay = ({ isGzip, toUs }: ReplayQuery): OpenReplay<ReplayChunk> => {
+    const marks = Float64Array.of()
+    const bytes = isGzip ? gzipSync(lines) : lines
+    return {
+      next: async () => ({ bytes, isLast: true, marks, endUs: toUs, epoch: null }),
+      close: () => undefined,
+    }
+  }
   const status = {
     ...({ state: 'recording', bytes: 4_096, hours: 2, lostRows: 0 } as const),
     ...{ oldestMs: timeMs(nowMs - 7 * DAY_MS), newestMs: nowMs },
   }
   return {
     tape: { status: () => status },
-    replays: { open: ({ isGzip }) => sent(isGzip ? gzipSync(lines) : lines) },
+    replays: { reserve: () => ({ read: sentReplay, release: () => undefined }) },
     exports: {
       list: async () =>
         JSON.stringify({

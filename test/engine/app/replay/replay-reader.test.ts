@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import type { ReplayQuery } from '../../../../actors/views.ts'
 import { ReplayReader } from '../../../../engine/app/replay/replay-reader.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
+import { replayOf } from '../../../support/worlds/replay-queries.ts'
 import {
   NOON_US,
   recordingTape,
@@ -15,10 +16,7 @@ import {
 const FOLDER = join(testFolder('replay-reader'), 'tape')
 const HOUR_US = 3_600_000_000
 const HOURS = 5
-const QUERY: ReplayQuery = {
-  ...{ fromUs: NOON_US, toUs: NOON_US + HOURS * HOUR_US, platforms: null, markets: null },
-  ...{ channels: ['trades'], format: 'ndjson', isGzip: false, fromOffset: null },
-}
+const QUERY = replayOf(['trades'], { fromUs: NOON_US, toUs: NOON_US + HOURS * HOUR_US })
 
 function chunksOf(query: ReplayQuery): readonly Uint8Array[] {
   const reader = new ReplayReader(FOLDER, query)

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import type { ReplayQuery } from '../../../../actors/views.ts'
 import { Replays } from '../../../../engine/app/replay/replays.ts'
 import { EngineError } from '../../../../engine/errors.ts'
 import { testFolder } from '../../../support/rigs/data-folder.ts'
+import { replayOf } from '../../../support/worlds/replay-queries.ts'
 import {
   NOON_US,
   recordingTape,
@@ -13,10 +13,9 @@ import {
 } from '../../../support/worlds/tape-world.ts'
 
 const FOLDER = join(testFolder('replays'), 'tape')
-const QUERY: ReplayQuery = {
-  ...{ fromUs: NOON_US, toUs: NOON_US + 3_600_000_000, platforms: null, markets: null },
-  ...{ channels: ['orderbook', 'trades'], format: 'ndjson', isGzip: false, fromOffset: null },
-}
+const QUERY = replayOf(['orderbook', 'trades'], {
+  ...{ fromUs: NOON_US, toUs: NOON_US + 3_600_000_000 },
+})
 const replays = new Replays(FOLDER)
 after(() => replays.stop())
 
@@ -26,11 +25,14 @@ test('reads in a thread chunk by chunk, and limits the replays of an account', a
   for (const row of world.sweep(true)) tape.put(row)
   for (let count = 0; count < 3_000; count += 1) tape.put(world.next())
   tape.close()
-  const [first, second] = [replays.open(QUERY, 'ann'), replays.open(QUERY, 'ann')]
-  assert.throws(
-    () => replays.open(QUERY, 'ann'),
-    (error) => error instanceof EngineError && error.code === 'RATE_LIMITED',
-  )
+  const [one, other] = [replays.reserve('ann'), replays.reserve('ann')]
+  const refused = () =>
+    assert.throws(
+      () => replays.reserve('ann'),
+      (error) => error instanceof EngineError && error.code === 'RATE_LIMITED',
+    )
+  refused()
+  const [first, second] = [one.read(QUERY), other.read(QUERY)]
   let text = ''
   let chunks = 0
   for (;;) {
@@ -46,7 +48,13 @@ test('reads in a thread chunk by chunk, and limits the replays of an account', a
     .map((line) => String(JSON.parse(line).type))
   assert.equal(types.filter((type) => type === 'update' || type === 'trade').length, 3_000)
   first.close()
+  refused()
+  one.release()
+  replays.reserve('ann').release()
   assert.equal((await second.next()).isLast, false)
-  second.close()
-  replays.open(QUERY, 'ann').close()
+  other.release()
+  const third = replays.reserve('ann')
+  // The second replay counts until the thread has closed it.
+  refused()
+  third.release()
 })
