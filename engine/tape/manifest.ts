@@ -61,7 +61,7 @@ export function readManifest({ path }: Pick<HourFolder, 'path'>): Manifest | nul
   return isManifest(found) ? found : null
 }
 
-function isManifest(value: unknown): value is Manifest {
+export function isManifest(value: unknown): value is Manifest {
   return (
     isRecord(value) &&
     value.format === FORMAT &&

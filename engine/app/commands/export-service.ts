@@ -1,0 +1,111 @@
+// Reads exported hours from a running service over REST.
+
+import { type Clock, pause } from '../../clock.ts'
+import { EngineError } from '../../errors.ts'
+import { isRecord } from '../../json-record.ts'
+import { HOUR_US, hourOf, US_PER_MS } from '../../tape/layout.ts'
+import { isManifest, type Manifest } from '../../tape/manifest.ts'
+import { formatTime, timeMs } from '../../units.ts'
+import type { ExportSource, HourRange, SourceHour } from '../export/export-source.ts'
+
+interface ServiceParts {
+  readonly url: URL
+  readonly key: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+/** Attempts of a request that the service rejects with 429 or 503. */
+const ATTEMPTS = 10
+const WAIT_MS_MAX = 60_000
+const DAY_US = 24 * HOUR_US
+
+export function serviceSource(parts: ServiceParts): ExportSource {
+  const list = async (query: string): Promise<readonly SourceHour[]> => {
+    const body: unknown = await (await request(parts, `/v1/export?${query}`)).json()
+    const hours = isRecord(body) && Array.isArray(body.hours) ? body.hours : []
+    return hours.filter(isManifest).flatMap(listedHour)
+  }
+  const newest = () => list('limit=1000')
+  return {
+    platforms: async () => [...new Set((await newest()).map(({ platform }) => platform))].sort(),
+    async hours(range) {
+      const hours: SourceHour[] = []
+      for (
+        let dayUs = range.fromUs - (range.fromUs % DAY_US);
+        dayUs < range.toUs;
+        dayUs += DAY_US
+      ) {
+        hours.push(...(await list(`date=${isoOf(dayUs).slice(0, 10)}&limit=1000`)))
+      }
+      hours.push(...unlistedHours(await newest(), range, parts.clock.nowMs() * US_PER_MS))
+      return hours
+        .filter(({ startUs }) => startUs >= range.fromUs && startUs < range.toUs)
+        .sort((one, other) => one.startUs - other.startUs)
+    },
+    async *file({ platform, date, hour }, { table, format }, isPartial) {
+      const name = `${String(hour).padStart(2, '0')}.${format}?partial=${isPartial}`
+      const { body } = await request(parts, `/v1/export/${platform}/${table}/${date}/${name}`)
+      if (body !== null) for await (const chunk of body) yield chunk
+    },
+  }
+}
+
+/** Null or one hour. Its names become part of file names, so they are validated. */
+function listedHour(manifest: Manifest): readonly SourceHour[] {
+  const { platform, date, hour } = manifest
+  const startUs = Date.parse(`${date}T${String(hour).padStart(2, '0')}:00:00Z`) * US_PER_MS
+  const isValid = /^[\w-]+$/.test(platform) && /^\d{4}-\d\d-\d\d$/.test(date)
+  return isValid && Number.isSafeInteger(startUs)
+    ? [{ platform, date, hour, startUs, manifest }]
+    : []
+}
+
+/** The service lists final hours only. Hours of each venue after the newest listed one may exist. */
+function* unlistedHours(
+  listed: readonly SourceHour[],
+  { toUs }: HourRange,
+  nowUs: number,
+): Generator<SourceHour> {
+  for (const platform of new Set(listed.map((hour) => hour.platform))) {
+    const own = listed.filter((hour) => hour.platform === platform)
+    const last = Math.max(...own.map((hour) => hour.startUs))
+    for (
+      let startUs = last + HOUR_US;
+      startUs <= hourOf(nowUs) && startUs < toUs;
+      startUs += HOUR_US
+    ) {
+      const iso = isoOf(startUs)
+      const [date, hour] = [iso.slice(0, 10), Number(iso.slice(11, 13))]
+      yield { platform, date, hour, startUs, manifest: null }
+    }
+  }
+}
+
+const isoOf = (us: number): string => formatTime(timeMs(us / US_PER_MS))
+
+async function request({ url, key, clock, signal }: ServiceParts, path: string): Promise<Response> {
+  for (let attempt = 1; ; attempt += 1) {
+    const response = await fetch(new URL(path, url), {
+      ...{ headers: { 'X-API-Key': key }, redirect: 'error', signal },
+    }).catch((cause: unknown) => {
+      signal.throwIfAborted()
+      throw new EngineError('UNAVAILABLE', `no service answers at ${url.origin}`, { cause })
+    })
+    if (response.status === 200) return response
+    const body: unknown = await response.json().catch(() => null)
+    const isBusy = response.status === 429 || response.status === 503
+    if (!isBusy || attempt === ATTEMPTS) throw refusalOf(response.status, body)
+    const seconds = Number(response.headers.get('Retry-After'))
+    await pause(clock, Math.min(Math.max(seconds, 1) * 1_000, WAIT_MS_MAX), signal)
+    signal.throwIfAborted()
+  }
+}
+
+function refusalOf(status: number, body: unknown): EngineError {
+  const detail = isRecord(body) && typeof body.detail === 'string' ? body.detail : ''
+  const text = `the service answered ${status}: ${detail || 'no reason'}`
+  if (status === 404) return new EngineError('NOT_FOUND', text)
+  if (status === 409) return new EngineError('NOT_FINAL', text)
+  return new EngineError(status < 500 ? 'FORBIDDEN' : 'UNAVAILABLE', text)
+}
