@@ -1,5 +1,5 @@
 // Splits texts and queries into words: runs of letters and digits, without accents, in lower case. "Bogotá" is found as
-// "bogota" and "$100K" as "100k".
+// "bogota" and "$100K" as "100000".
 
 const CHARACTERS_MAX = 200
 /** Must be below 256, because the index counts the matched words of a text in one byte. */
@@ -12,12 +12,15 @@ const BETWEEN_WORDS = /[^\p{Letter}\p{Number}]+/u
 const BETWEEN_ASCII_WORDS = /[^a-z0-9]+/
 /** Matches numbers with comma separators: one to three digits, then groups of three. */
 const DIGIT_GROUPS = /(?<!\d|\d,)\d{1,3}(?:,\d{3})+(?![\d,]*\d)/g
+const HAS_MULTIPLE = /\d(?:[kmt]|bn?)/i
+/** Matches numbers such as `104k`, `1.5M` and `2bn`. */
+const MULTIPLE =
+  /(?<![\p{Letter}\p{Number}.,])(\d{1,9})(?:\.(\d{1,9}))?([kmt]|bn?)(?![\p{Letter}\p{Number}])/giu
+const ZEROS: Readonly<Record<string, number>> = { k: 3, m: 6, b: 9, bn: 9, t: 12 }
 
-/** The words of a text in order, with repetitions. `104,000` becomes `104000`. */
+/** The words of a text in order, with repetitions. `104,000`, `104k` and `0.104m` become `104000`. */
 export function wordsOf(given: string): string[] {
-  const text = given.includes(',')
-    ? given.replace(DIGIT_GROUPS, (number) => number.replaceAll(',', ''))
-    : given
+  const text = plainNumbers(given)
   const words = ASCII.test(text)
     ? text.toLowerCase().split(BETWEEN_ASCII_WORDS)
     : text
@@ -26,6 +29,18 @@ export function wordsOf(given: string): string[] {
         .toLowerCase()
         .split(BETWEEN_WORDS)
   return words.filter((word) => word !== '')
+}
+
+function plainNumbers(given: string): string {
+  const text = given.includes(',')
+    ? given.replace(DIGIT_GROUPS, (number) => number.replaceAll(',', ''))
+    : given
+  if (!HAS_MULTIPLE.test(text)) return text
+  return text.replace(MULTIPLE, (number, whole: string, fraction = '', unit: string) => {
+    const zeros = ZEROS[unit.toLowerCase()] ?? 0
+    if (fraction.length > zeros) return number
+    return `${whole}${fraction.padEnd(zeros, '0')}`.replace(/^0+(?=\d)/, '')
+  })
 }
 
 /**
