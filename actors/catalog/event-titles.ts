@@ -1,6 +1,7 @@
-// Finds events by words of their titles. Words and prefixes match as in the search for markets.
+// Finds events by words of their titles. Words, prefixes and typing errors match as in the search for markets.
 
 import SearchableMap from 'minisearch/SearchableMap'
+import { correctionsOf } from '../../engine/search/spelling.ts'
 import { PREFIX_CHARACTERS_MIN, queryWords, wordsOf } from '../../engine/search/tokenizer.ts'
 import { firstAtLeast } from '../../engine/search/word-index.ts'
 
@@ -53,9 +54,11 @@ export class EventTitles {
     return foundCounts
   }
 
-  #numbersOf(word: string): Iterable<readonly number[]> {
-    if (word.length >= PREFIX_CHARACTERS_MIN) return this.#events.atPrefix(word).values()
-    const numbers = this.#events.get(word)
-    return numbers === undefined ? [] : [numbers]
+  #numbersOf(word: string): readonly (readonly number[])[] {
+    if (word.length < PREFIX_CHARACTERS_MIN) return [this.#events.get(word) ?? []]
+    const matches = [...this.#events.atPrefix(word).values()]
+    const matchCount = matches.reduce((sum, { length }) => sum + length, 0)
+    const corrections = correctionsOf(word, matchCount, (one) => this.#events.get(one))
+    return [...matches, ...corrections.values()]
   }
 }

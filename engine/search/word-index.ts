@@ -1,6 +1,7 @@
 // Inverted index of short texts: word → ids of the documents that contain it. A query reads each entry of its rarest
 // word once, and at most a constant multiple of that number for the other words.
 
+import { correctionsOf } from './spelling.ts'
 import { PREFIX_CHARACTERS_MIN } from './tokenizer.ts'
 
 /** Bits for the fields in which a word occurs. The question has the largest weight, then the event's title. */
@@ -41,6 +42,13 @@ const SCORE_STEPS = 16_384
 interface Term {
   readonly word: string
   entries: number[]
+}
+
+/** A word of a query with the terms that match it. */
+interface QueryTerm {
+  readonly word: string
+  readonly matches: readonly { readonly word: string; readonly entries: readonly number[] }[]
+  readonly entryCount: number
 }
 
 export class WordIndex {
@@ -96,21 +104,42 @@ export class WordIndex {
 
   /**
    * Returns the numbers of the texts in which every word of `words` occurs, itself or as a prefix. If ranked, the best
-   * match is first. `words` must be a result of `queryWords`.
-   *
+   * match is first. `words` must be a result of `queryWords`. A word with few matches also matches much more frequent
+   * words that differ by one typing error. Texts without typing errors precede all others.
+   */
+  find(words: readonly string[], isRanked: boolean): Uint32Array {
+    const terms = words.map((word) => this.#termOf(word))
+    const exact = this.#findTerms(terms, isRanked)
+    const corrected: QueryTerm[] = []
+    for (const term of terms) {
+      const matched = this.#corrected(term)
+      if (matched.entryCount === 0) return exact
+      corrected.push(matched)
+    }
+    if (corrected.every((term, index) => term === terms[index])) return exact
+    const found = this.#findTerms(corrected, isRanked)
+    if (exact.length === 0) return found
+    const isExact = new Set(exact)
+    const others = found.filter((number) => !isExact.has(number))
+    const all = new Uint32Array(exact.length + others.length)
+    all.set(exact)
+    all.set(others, exact.length)
+    return all
+  }
+
+  /**
    * Only texts with the rarest word are checked for the other words. The cost depends on the matches of the rarest
    * word, not on the number of texts.
    */
-  find(words: readonly string[], isRanked: boolean): Uint32Array {
-    const ranges = words.map((word) => this.#rangeOf(word))
-    ranges.sort((one, other) => one.entryCount - other.entryCount)
-    const [rarest] = ranges
+  #findTerms(terms: readonly QueryTerm[], isRanked: boolean): Uint32Array {
+    const ascending = [...terms].sort((one, other) => one.entryCount - other.entryCount)
+    const [rarest] = ascending
     if (rarest === undefined || rarest.entryCount === 0) return new Uint32Array(0)
     this.#reserve()
     let count = 0
-    for (const [index, { word, from, to, entryCount }] of ranges.entries()) {
+    for (const [index, { word, matches, entryCount }] of ascending.entries()) {
       const rarity = this.#rarity(entryCount)
-      for (const { word: answer, entries } of this.#sorted.slice(from, to)) {
+      for (const { word: answer, entries } of matches) {
         const worth = rarity * closeness(answer, word)
         if (index === 0) count = this.#begin(entries, worth, count)
         else if (entries.length > count * WALKED_PER_SEEK) this.#seek(entries, worth, index, count)
@@ -122,7 +151,7 @@ export class WordIndex {
     for (const docId of docIds) this.#foundCounts[docId] = 0
     if (!isRanked) return this.#collect(docIds)
     // The entries of one term are in ascending order. The entries of several terms must be sorted.
-    if (rarest.to - rarest.from > 1) docIds.sort()
+    if (rarest.matches.length > 1) docIds.sort()
     return this.#rank(docIds)
   }
 
@@ -247,7 +276,7 @@ export class WordIndex {
     return factors
   }
 
-  #rangeOf(word: string): { word: string; from: number; to: number; entryCount: number } {
+  #termOf(word: string): QueryTerm {
     this.#sort()
     const from = lowerBound(this.#sorted, word)
     const isPrefix = word.length >= PREFIX_CHARACTERS_MIN
@@ -258,7 +287,17 @@ export class WordIndex {
       entryCount += term.entries.length
       to += 1
     }
-    return { word, from, to, entryCount }
+    return { word, matches: this.#sorted.slice(from, to), entryCount }
+  }
+
+  /** Returns `term` itself if it needs no correction. */
+  #corrected(term: QueryTerm): QueryTerm {
+    const { word, matches, entryCount } = term
+    const corrections = correctionsOf(word, entryCount, (one) => this.#terms.get(one)?.entries)
+    if (corrections.size === 0) return term
+    const added = [...corrections].map(([one, entries]) => ({ word: one, entries }))
+    const addedCount = added.reduce((sum, { entries }) => sum + entries.length, 0)
+    return { word, matches: [...matches, ...added], entryCount: entryCount + addedCount }
   }
 
   /** V8's sort merges the two already sorted parts fast. */

@@ -49,7 +49,15 @@ export function marketRoutes(parts: MarketRouteParts): readonly Route[] {
     ),
     route(
       'GET /v1/markets/search',
-      { ...document, summary: 'Full-text search', query: search },
+      {
+        ...document,
+        summary: 'Full-text search',
+        description:
+          'Finds the markets that have all words of `search`, as words or as their beginnings. A word of at least ' +
+          'five letters with few or no matches also finds words that differ by one typing error; by `relevance` ' +
+          'they come last. `104000`, `104,000` and `104k` find each other.',
+        query: search,
+      },
       ({ requester }, query) => page(query, requester),
     ),
     route(

@@ -115,6 +115,46 @@ test('ranks texts higher for rare words, for exact words and for words of the qu
   assert.deepEqual(found('?'), [])
 })
 
+test('finds texts despite one typing error in a rare word, after all texts without one', () => {
+  const index = new WordIndex()
+  const texts: readonly (readonly [count: number, text: string])[] = [
+    [40, 'bitcoin above 104,000'],
+    [1, 'bitcon festival'],
+    [15, 'bitcoin mining'],
+    [16, 'dogecoin mining'],
+    [1, 'dogecon mining'],
+    [17, 'dogemoin mining'],
+  ]
+  const numbers = new Map<string, number[]>()
+  let last = 0
+  for (const [count, text] of texts) {
+    for (let copy = 0; copy < count; copy += 1) {
+      last += 1
+      numbers.set(text, [...(numbers.get(text) ?? []), last])
+      index.put(last, new Map(wordsOf(text).map((word) => [word, 1])))
+    }
+  }
+  const found = (text: string) => [...index.find(queryWords(text), true)]
+  const of = (...wanted: readonly string[]) => wanted.flatMap((text) => numbers.get(text) ?? [])
+  const bitcoin = of('bitcoin above 104,000', 'bitcoin mining')
+  for (const typo of ['bticoin', 'bicoin', 'bitccoin', 'bitcoim', 'vitcoin', 'itcoin']) {
+    assert.deepEqual(found(typo).sort(ascending), bitcoin, typo)
+  }
+  assert.deepEqual(found('bitcon')[0], of('bitcon festival')[0], 'the exact word is first')
+  assert.deepEqual(found('bitcon').slice(1).sort(ascending), bitcoin)
+  assert.deepEqual(found('bitcon minig'), of('bitcoin mining'), 'a typing error in each word')
+  assert.deepEqual(found('bitcon 104k'), of('bitcoin above 104,000'))
+  assert.deepEqual(
+    found('dogecon').sort(ascending),
+    of('dogecoin mining', 'dogecon mining'),
+    'another word is a correction only if it is 16 times as frequent',
+  )
+  assert.deepEqual(found('dogemoin'), of('dogemoin mining'), 'a frequent word is correct')
+  for (const none of ['btcn', 'bitcpom', '105000', 'bitcoin1', '10400']) {
+    assert.deepEqual(found(none), none === '10400' ? of('bitcoin above 104,000') : [], none)
+  }
+})
+
 function sentence(random: Random, wordCount: number): string {
   const letter = () => random.pick(['a', 'b', 'c', 'É', 'o'])
   const term = () => Array.from({ length: 1 + random.below(4) }, letter).join('')
