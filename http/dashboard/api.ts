@@ -41,7 +41,7 @@ interface RequestOptions {
   /** Omits parameters that are null or undefined. Repeats the parameter for each entry of a list. */
   readonly query?: Readonly<Record<string, QueryValue>>
   readonly body?: object
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** True if the body contains a password. A 401 response then may mean a wrong password. */
   readonly hasPassword?: boolean
 }

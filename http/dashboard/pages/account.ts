@@ -166,7 +166,7 @@ function KeyForm({ onMade }: { readonly onMade: (key: CreatedKey) => void }) {
 function keyTable(keys: readonly ApiKey[], onRevoked: (key: ApiKey) => void) {
   if (keys.length === 0) return html`<${Empty}>No keys yet. Create one above.<//>`
   return table({
-    ...{ kind: 'keys stacked', region: 'Table of your keys', rows: keys },
+    ...{ list: 'API keys', kind: 'keys stacked', region: 'Table of your keys', rows: keys },
     keyOf: ({ id }) => id,
     marks: ({ id }) => ({ 'data-key': id }),
     columns: [

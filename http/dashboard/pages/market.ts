@@ -6,6 +6,7 @@ import { CandleChart } from '../charts/candles.ts'
 import { sizeDecimals, sizeText, stepDecimals, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import { BookPanel, DepthChart } from '../parts/book.ts'
+import { CsvButton } from '../parts/csv-button.ts'
 import { Price, Time, TradedText, tradedOf } from '../parts/figures.ts'
 import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market-facts.ts'
 import { MatchedMarketPanel } from '../parts/matched-market.ts'
@@ -181,5 +182,6 @@ function TapeTable({ trades, outcomes, least }: TapeTableProps) {
       marks: ({ id }) => ({ 'data-trade': id }),
     })}</tbody>
   </table>
-</div>`
+</div>
+<${CsvButton} name="trades" rows=${() => trades} />`
 }

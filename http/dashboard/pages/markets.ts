@@ -5,6 +5,7 @@ import { request } from '../api.ts'
 import { after, onKey, setAddressHash } from '../browser.ts'
 import { capital, countText, stepDecimals, volumeText } from '../format.ts'
 import { html } from '../html.ts'
+import { allRows, CsvButton } from '../parts/csv-button.ts'
 import { ChangingPrice, Time } from '../parts/figures.ts'
 import { InputField, stay } from '../parts/filters.ts'
 import { typed } from '../parts/forms.ts'
@@ -19,6 +20,8 @@ import { currentRoute, hrefOf, type PageProps, parseRoute } from '../route.ts'
 const ROWS = 50
 /** Events in a page of a grouped list. The API returns at most ten markets of each event. */
 const EVENTS = 10
+/** The API's maximum. */
+const SEARCH_ROWS_MAX = 100
 /** Maximum pages, because each listed market needs a subscription. */
 const PAGES_MAX = 8
 
@@ -56,7 +59,12 @@ export function MarketsPage({ route }: PageProps) {
                 ${marketHead(query)}
                 ${pages.map((page, index) => html`<${MarketRows} key=${index} page=${page} />`)}
               </table>
-            </div>`
+            </div>
+            <${CsvButton} name="markets" rows=${() =>
+              allRows(
+                (cursor, limit) => fetchPage(settled, cursor, undefined, limit),
+                ({ markets }) => markets,
+              )} />`
           : null
       }
       ${
@@ -76,12 +84,14 @@ export function MarketsPage({ route }: PageProps) {
 async function fetchPage(
   query: MarketQuery,
   cursor: string | null,
-  signal: AbortSignal,
+  signal?: AbortSignal,
+  rows: number | null = null,
 ): Promise<ListPage> {
   const text = searchText(query)
   const { venue: platform, status, category, sort, isDown, isGrouped } = query
   const events = new Map<string, EventHead>()
-  const filters = { platform, status, category, cursor, limit: isGrouped ? EVENTS : ROWS }
+  const limit = rows ?? (isGrouped ? EVENTS : ROWS)
+  const filters = { platform, status, category, cursor, limit }
   const order = { sort_by: sort ?? 'volume', order: isDown ? 'desc' : 'asc' }
   if (isGrouped) {
     const search = { ...filters, search: text || null }
@@ -93,7 +103,12 @@ async function fetchPage(
     })
     return { ...page, markets, events }
   }
-  const search = { ...filters, search: text, ...(sort === null ? { sort_by: 'relevance' } : order) }
+  const search = {
+    ...filters,
+    limit: Math.min(limit, SEARCH_ROWS_MAX),
+    search: text,
+    ...(sort === null ? { sort_by: 'relevance' } : order),
+  }
   const page = await (text === ''
     ? request<MarketPage>('/v1/markets', { query: { ...filters, ...order }, signal })
     : request<MarketPage>('/v1/markets/search', { query: search, signal }))

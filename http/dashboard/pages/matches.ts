@@ -1,6 +1,7 @@
 import { request } from '../api.ts'
 import { countText } from '../format.ts'
 import { html } from '../html.ts'
+import { allRows, CsvButton } from '../parts/csv-button.ts'
 import {
   ChoiceField,
   changeQuery,
@@ -43,15 +44,18 @@ export function MatchesPage({ route }: PageProps) {
   const search = route.query.get('q') ?? ''
   const isPriced = isIdentical && scoreMin >= SAME_SCORE_MIN
   const order = isPriced ? chosen(route, 'sort', ORDERS) : 'score'
+  const fetchPage = (cursor: string | null, limit: number, signal?: AbortSignal) => {
+    const relations = { relation: relation === 'any' ? null : relation }
+    const filters = { confidence: confidence || null, search: search || null, ...relations }
+    const sorting = { min_score: scoreMin, sort_by: order, limit, cursor }
+    const query = { ...filters, ...sorting }
+    return request<MatchList>('/v1/matching-markets', { query, signal })
+  }
   const paged = usePages(
     async (cursor, signal) => {
-      const relations = { relation: relation === 'any' ? null : relation }
-      const filters = { confidence: confidence || null, search: search || null, ...relations }
-      const sorting = { min_score: scoreMin, sort_by: order, limit: PAGE_PAIRS, cursor }
-      const query = { ...filters, ...sorting }
       const [venues, list] = await Promise.all([
         fetchVenues(signal),
-        request<MatchList>('/v1/matching-markets', { query, signal }),
+        fetchPage(cursor, PAGE_PAIRS, signal),
       ])
       const { total, cursor: next } = list
       return { pairs: pairsOf(list.matches, venues), venues, total, cursor: next }
@@ -106,6 +110,7 @@ export function MatchesPage({ route }: PageProps) {
             html`<${MatchCard} key=${pair.a.id} pair=${pair} venues=${first.venues} live=${live} />`,
         )}
       </div>
+      <${CsvButton} name="matches" rows=${() => allRows(fetchPage, ({ matches }) => matches)} />
       <${More} paged=${paged} />`
     }
   `

@@ -168,7 +168,8 @@ function opportunityTable(
   ]
   const openCount = rows.filter(({ ended }) => ended === null).length
   return table({
-    ...{ kind: 'stacked opportunities', rows, columns, body },
+    ...{ list: 'opportunities', kind: 'stacked opportunities', rows, columns, body },
+    exported: () => rows.map(({ one }) => one),
     // Skips rows without changes. Few of hundreds of rows change between two frames.
     inputs: [route, opened, protocols.value],
     caption: html`<caption class="muted">${

@@ -4,8 +4,9 @@ import { request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { countText, dayAfter, easternDay, isDay } from '../format.ts'
 import { html } from '../html.ts'
+import { CsvButton } from '../parts/csv-button.ts'
 import { ChoiceField, changeQuery, InputField, stay } from '../parts/filters.ts'
-import { fetchGames, GameCard } from '../parts/games.ts'
+import { fetchGames, type Game, GameCard, marketsOf } from '../parts/games.ts'
 import { useQuotes } from '../parts/quotes.ts'
 import { Unanswered, useRequest } from '../parts/requests.ts'
 import { Empty } from '../parts/states.ts'
@@ -75,19 +76,19 @@ export function SportsPage({ route }: PageProps) {
           (game) =>
             html`<${GameCard} key=${game.key} game=${game} venues=${result.answer?.venues} live=${live} />`,
         )}
-      </div>`
+      </div>
+      ${games.length === 0 ? null : html`<${CsvButton} name="games" rows=${() => games.flatMap(gameRows)} />`}`
     }
   `
 }
 
+const gameRows = (game: Game) =>
+  marketsOf(game).map((market) => ({ game: game.title, starts_at: game.startsAt, ...market }))
+
 function useGames(sport: string, date: string) {
   const result = useRequest((signal) => fetchGames(sport, date, signal), [sport, date])
   const games = result.answer?.games ?? []
-  const ids = games.flatMap(({ sides, pairs, others }) => [
-    ...sides.flatMap(({ a, b }) => [a?.market.id ?? [], b?.market.id ?? []].flat()),
-    ...pairs.flatMap(({ a, b }) => [a.id, b.id]),
-    ...others.map(({ id }) => id),
-  ])
+  const ids = games.flatMap((game) => marketsOf(game).map(({ id }) => id))
   const live = useQuotes(ids)
   useEffect(() => followEnds(ids, result.again), [ids.join(' ')])
   return { result, games, live }

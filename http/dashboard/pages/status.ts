@@ -242,7 +242,7 @@ function booksText(coverage: Stats['coverage'][string] | undefined): string {
 
 const feedTable = (rows: readonly FeedRow[]) =>
   table({
-    ...{ kind: 'stacked', caption: 'Feeds of the venues', rows },
+    ...{ list: 'feeds', kind: 'stacked', caption: 'Feeds of the venues', rows },
     keyOf: ({ venue }) => venue,
     marks: ({ venue }) => ({ 'data-venue': venue }),
     columns: [
@@ -277,7 +277,12 @@ const SILENT_MS_MAX = 5_000
 
 const clusterTable = (cluster: Cluster) => html`<p data-lease>${leaseText(cluster)}.</p>
   ${table({
-    ...{ kind: 'stacked', caption: 'Processes of the cluster', rows: cluster.members },
+    ...{
+      list: 'processes',
+      kind: 'stacked',
+      caption: 'Processes of the cluster',
+      rows: cluster.members,
+    },
     keyOf: ({ name }) => name,
     marks: ({ role }) => ({ 'data-member': role }),
     columns: [
@@ -309,7 +314,7 @@ const driftTable = (rows: readonly Finding[]) =>
   rows.length === 0
     ? html`<p class="muted" data-drift="none">Everything both venues send is recognized.</p>`
     : table({
-        ...{ kind: 'stacked', caption: 'Unknown data from the venues', rows },
+        ...{ list: 'unknown data', kind: 'stacked', caption: 'Unknown data from the venues', rows },
         keyOf: ({ venue, kind, name }) => `${venue} ${kind} ${name}`,
         marks: ({ kind, name }) => ({ 'data-drift': `${kind}=${name}` }),
         columns: [

@@ -140,7 +140,12 @@ function profileCard(profile: WalletProfile) {
       ['As of', html`<${Time} seconds=${profile.updated_at} />`],
     ]} />
     ${table({
-      ...{ kind: 'windows stacked', caption: 'Figures by window', rows: windowRows(profile) },
+      ...{
+        list: 'figures by window',
+        kind: 'windows stacked',
+        caption: 'Figures by window',
+        rows: windowRows(profile),
+      },
       keyOf: ({ label }) => label,
       columns: [
         ['Window', 'subject', ({ label }) => label],
@@ -183,6 +188,9 @@ const SHOWN_FIGURES = ['realized_pnl', 'net_realized_pnl', 'volume', 'trades'] a
 const isSame = (one: WindowFigures, other: WindowFigures): boolean =>
   SHOWN_FIGURES.every((name) => one[name] === other[name])
 
+/** The API's maximum. */
+const RANKED_MAX = 200
+
 interface Ranking {
   readonly wallets: readonly RankedWallet[]
   readonly total: number
@@ -194,9 +202,9 @@ const ORDER_LABELS = { realized_pnl: 'realized profit', volume: 'volume' } as co
 function WalletRanking({ route }: { readonly route: PageRoute }) {
   const span = chosen(route, 'window', ['all_time', 'one_day', 'seven_day', 'thirty_day'])
   const order = chosen(route, 'by', ORDERS)
+  const query = { window: span, sort_by: order, limit: RANKED_MAX }
   const result = useRequest(
-    (signal) =>
-      request<Ranking>('/v1/wallets', { query: { window: span, sort_by: order }, signal }),
+    (signal) => request<Ranking>('/v1/wallets', { query, signal }),
     [span, order],
   )
   const windows = [...WINDOWS.slice(-1), ...WINDOWS.slice(0, -1)]
@@ -223,7 +231,8 @@ function ranked(
       <a href=${hrefOf('whales')}>whales</a>.<//>`
   }
   return table({
-    ...{ kind: kind === 'answered' ? 'stacked' : 'stacked aging', rows: wallets },
+    ...{ list: 'wallets', kind: kind === 'answered' ? 'stacked' : 'stacked aging' },
+    rows: wallets,
     caption: html`<caption class="muted">${countText(wallets.length)} of ${countText(total)} wallets looked up so far</caption>`,
     keyOf: ({ address }) => address,
     columns: [

@@ -72,7 +72,12 @@ function AllWebhooks() {
 function webhookTable(webhooks: readonly Webhook[]) {
   if (webhooks.length === 0) return html`<${Empty}>No webhooks yet. Create one below.<//>`
   return table({
-    ...{ kind: 'webhooks stacked', region: 'Table of your webhooks', rows: webhooks },
+    ...{
+      list: 'webhooks',
+      kind: 'webhooks stacked',
+      region: 'Table of your webhooks',
+      rows: webhooks,
+    },
     keyOf: ({ id }) => id,
     marks: ({ id }) => ({ 'data-webhook': id }),
     columns: [

@@ -67,7 +67,8 @@ export function WhalesPage({ route }: PageProps) {
 
 const whaleTable = (rows: readonly WhaleRow[], isCurrent: boolean) =>
   table({
-    ...{ kind: isCurrent ? 'stacked whales' : 'stacked whales aging', rows },
+    ...{ list: 'large trades', kind: isCurrent ? 'stacked whales' : 'stacked whales aging', rows },
+    exported: () => rows.map(recordOf),
     caption: html`<caption class="muted">The newest ${countText(rows.length)}${rows.length === WHALE_ROWS_MAX ? '; older ones are not shown' : ''}</caption>`,
     keyOf: ({ id }) => id,
     marks: ({ id, isLive }) => ({ class: isLive ? 'fresh' : '', 'data-whale': id }),
@@ -113,6 +114,9 @@ export interface WhaleRow {
   /** True if the stream delivered the trade while the page was shown. */
   readonly isLive: boolean
 }
+
+/** Columns of the export. */
+const recordOf = ({ isLive: _, ...record }: WhaleRow) => record
 
 interface WhaleFilter {
   readonly usdMin: number

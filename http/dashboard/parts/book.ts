@@ -14,6 +14,7 @@ import {
   type StreamState,
   streamState,
 } from '../stream.ts'
+import { CsvButton } from './csv-button.ts'
 import { Ago } from './figures.ts'
 import { Empty, Waiting } from './states.ts'
 
@@ -66,6 +67,7 @@ export function BookPanel({
     </div>
     ${book === null ? null : html`<p class="muted">Changed <${Ago} atMs=${book.receivedMs} /></p>`}
     ${book === null ? html`<${Waiting} what="the book" />` : ladder(ladderOf(best(book, levels)), book, decimals.current)}
+    ${book === null ? null : html`<${CsvButton} name="order book" rows=${() => levelRows(bookOf(marketId))} />`}
     ${
       levels === FEW && !hasBelow(book, FEW)
         ? null
@@ -75,6 +77,14 @@ export function BookPanel({
     }
   </section>`
 }
+
+const levelRows = (book: BookView | null) =>
+  book === null
+    ? []
+    : [
+        ...book.asks.map((level) => ({ side: 'ask', ...level })),
+        ...book.bids.map((level) => ({ side: 'bid', ...level })),
+      ]
 
 const best = ({ bids, asks }: BookView, levels: number) => ({
   bids: bids.slice(0, levels),

@@ -6,6 +6,7 @@ import { after, every, nowMs, onRowClick, type StopTimer } from '../browser.ts'
 import { countText, durationText, shortId } from '../format.ts'
 import { html } from '../html.ts'
 import type { Deliveries, Delivery, DeliveryDetail as Detail } from '../records.ts'
+import { allRows } from './csv-button.ts'
 import { Figures, Time } from './figures.ts'
 import { useAction } from './forms.ts'
 import { Unanswered, useRequest } from './requests.ts'
@@ -121,7 +122,12 @@ function DeliveryTable({ rows, path, url, onRetried, onSeen }: DeliveryTableProp
   const toggle = ({ id }: Delivery) =>
     setOpen((ids) => new Set(ids.has(id) ? [...ids].filter((one) => one !== id) : [...ids, id]))
   return table({
-    ...{ kind: 'deliveries stacked', region: 'Table of the deliveries', rows },
+    ...{ list: 'deliveries', kind: 'deliveries stacked', region: 'Table of the deliveries', rows },
+    exported: () =>
+      allRows(
+        (cursor, limit) => request<Deliveries>(`${path}/deliveries`, { query: { limit, cursor } }),
+        ({ deliveries }) => deliveries,
+      ),
     keyOf: ({ id }) => id,
     marks: (row) => ({
       ...{ class: 'opens', 'data-delivery': row.id, 'data-status': row.status },

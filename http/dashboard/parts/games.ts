@@ -34,7 +34,7 @@ interface Side {
   readonly match: MatchRecord | null
 }
 
-interface Game {
+export interface Game {
   /** League, sides and day: `nfl-dal-phi-2025-09-04`. */
   readonly key: string
   readonly title: string
@@ -46,6 +46,16 @@ interface Game {
   /** Unix seconds; null: unknown. */
   readonly startsAt: number | null
   readonly closesAt: number | null
+}
+
+/** All markets of a game, without duplicates. */
+export function marketsOf({ sides, pairs, others }: Game): readonly Market[] {
+  const all = [
+    ...sides.flatMap(({ a, b }) => [a?.market ?? [], b?.market ?? []].flat()),
+    ...pairs.flatMap(({ a, b }) => [a, b]),
+    ...others,
+  ]
+  return [...new Map(all.map((market) => [market.id, market])).values()]
 }
 
 export function gamesOf(

@@ -1,5 +1,6 @@
 import { Component } from 'preact'
 import { html, type Shown } from '../html.ts'
+import { CsvButton, type CsvRows } from './csv-button.ts'
 
 export interface Order<Key extends string> {
   readonly column: Key
@@ -37,9 +38,22 @@ interface TableProps<Row> extends RowSet<Row> {
   readonly body?: Readonly<Record<string, unknown>>
   /** Accessible name of the table's scroll region, which the keyboard can focus and scroll. */
   readonly region?: string
+  /** Name of the exported list. */
+  readonly list: string
+  /** Rows of the export. Default: the shown rows. */
+  readonly exported?: () => CsvRows
 }
 
-export function table<Row>({ kind = '', caption, head, body, region, ...set }: TableProps<Row>) {
+export function table<Row extends object>({
+  kind = '',
+  caption,
+  head,
+  body,
+  region,
+  list,
+  exported,
+  ...set
+}: TableProps<Row>) {
   const isRegion = region !== undefined
   return html`<div class="scroll-x" tabindex=${isRegion ? 0 : null} role=${isRegion ? 'region' : null} aria-label=${region}>
     <table class=${`list ${kind}`}>
@@ -47,7 +61,8 @@ export function table<Row>({ kind = '', caption, head, body, region, ...set }: T
       ${head ?? headings(set.columns)}
       <tbody ...${body}>${tableRows(set)}</tbody>
     </table>
-  </div>`
+  </div>
+  <${CsvButton} name=${list} rows=${exported ?? (() => set.rows)} />`
 }
 
 export const tableRows = <Row>({ rows, keyOf, ...set }: RowSet<Row>) =>

@@ -13,6 +13,7 @@ import type {
   WalletTradePage,
 } from '../records.ts'
 import { hrefOf } from '../route.ts'
+import { allRows, type CsvRows } from './csv-button.ts'
 import { Figures, Price, Profit, Time, TradedText, tradedOf } from './figures.ts'
 import { ChoiceField } from './filters.ts'
 import { More, Unanswered, usePages, useRequest } from './requests.ts'
@@ -121,7 +122,9 @@ function PnlCurve({
     <details>
       <summary>The curve as a table${points.length > TABLE_ROWS ? `: the newest ${TABLE_ROWS}` : ''}</summary>
       ${table({
+        list: 'realized profit',
         rows: points.slice(-TABLE_ROWS).reverse(),
+        exported: () => points,
         keyOf: ({ time }) => time,
         columns: [
           ['Time', '', ({ time }) => html`<${Time} seconds=${time} />`],
@@ -178,13 +181,14 @@ const PAGE_ROWS = 50
 export function WalletPositions({ address }: { readonly address: string }) {
   const [status, setStatus] = useState('open')
   const [order, setOrder] = useState<Order<string>>({ column: 'current_value', isDown: true })
+  const fetchPage = (cursor: string | null, limit: number, signal?: AbortSignal) => {
+    const sorting = { sort_by: order.column, order: order.isDown ? 'desc' : 'asc' }
+    // Lists even tiny balances, because the summary counts them.
+    const query = { status, min_balance: 0, ...sorting, limit, cursor }
+    return request<WalletPositionPage>(`/v1/wallets/${address}/positions`, { query, signal })
+  }
   const paged = usePages(
-    (cursor, signal) => {
-      const sorting = { sort_by: order.column, order: order.isDown ? 'desc' : 'asc' }
-      // Lists even tiny balances, because the summary counts them.
-      const query = { status, min_balance: 0, ...sorting, limit: PAGE_ROWS, cursor }
-      return request<WalletPositionPage>(`/v1/wallets/${address}/positions`, { query, signal })
-    },
+    (cursor, signal) => fetchPage(cursor, PAGE_ROWS, signal),
     [address, status, order],
   )
   const rows = paged.pages.flatMap(({ positions }) => positions)
@@ -210,7 +214,8 @@ export function WalletPositions({ address }: { readonly address: string }) {
       rows.length === 0
         ? null
         : table({
-            ...{ kind: paged.isCurrent ? 'stacked' : 'stacked aging', rows },
+            ...{ list: 'positions', kind: paged.isCurrent ? 'stacked' : 'stacked aging', rows },
+            exported: () => allRows(fetchPage, ({ positions }) => positions),
             columns: COLUMNS,
             caption: 'Positions, to be sorted by the buttons of the columns',
             head: headings(COLUMNS, order, setOrder),
@@ -223,27 +228,25 @@ export function WalletPositions({ address }: { readonly address: string }) {
 }
 
 export function WalletTrades({ address }: { readonly address: string }) {
-  const paged = usePages(
-    (cursor, signal) =>
-      request<WalletTradePage>(`/v1/wallets/${address}/trades`, {
-        query: { limit: PAGE_ROWS, cursor },
-        signal,
-      }),
-    [address],
-  )
+  const fetchPage = (cursor: string | null, limit: number, signal?: AbortSignal) =>
+    request<WalletTradePage>(`/v1/wallets/${address}/trades`, {
+      query: { limit, cursor },
+      signal,
+    })
+  const paged = usePages((cursor, signal) => fetchPage(cursor, PAGE_ROWS, signal), [address])
   const rows = paged.pages.flatMap(({ trades }) => trades)
   return html`<section class="card stack wallet-trades" aria-labelledby="wallet-trades">
     <h2 id="wallet-trades">Trades</h2>
     <${Unanswered} result=${paged} what="trades" />
     ${paged.kind === 'answered' && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet is known.<//>` : null}
-    ${rows.length === 0 ? null : tradeTable(rows)}
+    ${rows.length === 0 ? null : tradeTable(rows, () => allRows(fetchPage, ({ trades }) => trades))}
     <${More} paged=${paged} />
   </section>`
 }
 
-const tradeTable = (rows: readonly WalletTrade[]) =>
+const tradeTable = (rows: readonly WalletTrade[], exported: () => CsvRows) =>
   table({
-    ...{ kind: 'stacked', caption: 'Trades, newest first', rows },
+    ...{ list: 'trades', kind: 'stacked', caption: 'Trades, newest first', rows, exported },
     keyOf: ({ id }) => id,
     marks: ({ id }) => ({ 'data-trade': id }),
     columns: [

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import type { Whale } from '../../../engine/events.ts'
 import { outcomeId } from '../../../engine/ids.ts'
@@ -8,6 +9,7 @@ import { sessionCookie } from '../../support/browser/chromium.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { quietDrift } from '../../support/fakes/quiet-drift.ts'
+import { readCsv } from '../../support/reference/csv-reader.ts'
 import { pairScore } from '../../support/reference/word-scorer.ts'
 import { beforeAgain } from '../../support/rigs/full-service.ts'
 import { NOON } from '../../support/worlds/builders.ts'
@@ -140,6 +142,38 @@ test('filters matches by text, confidence and score, and loads more matches on a
   await page.getByLabel('Search').fill('nowhere')
   await page.getByLabel('Search').press('Enter')
   await page.getByText('No pair passes these filters').waitFor()
+})
+
+test('saves all rows of the current filter as CSV, also rows that the page does not show yet', async () => {
+  const saved = async (page: Page, name: string) => {
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: `Save ${name} as CSV` }).click()
+    const file = await download
+    assert.match(file.suggestedFilename(), /^twinbook-[a-z-]+-\d{4}-\d\d-\d\d\.csv$/)
+    return readCsv(readFileSync(await file.path(), 'utf8'))
+  }
+  const page = await dashboard.open('#/matches?relation=any&score=0')
+  await page.getByText('20 of 25 pairs', { exact: true }).waitFor()
+  const rows = await saved(page, 'matches')
+  await page.getByText('Saved 25 rows.').waitFor()
+  const { body } = await dashboard.server.get('/v1/matching-markets?min_score=0&limit=200')
+  assert.ok(Array.isArray(body.matches))
+  assert.deepEqual(
+    rows.map((row) => [row['venue_a.id'], row['venue_a.question'], Number(row.score)]),
+    body.matches.map(({ venue_a: a, score }) => [a.id, a.question, score]),
+  )
+  await page.getByLabel('Confidence').selectOption('high')
+  await page.getByText('10 of 10 pairs', { exact: true }).waitFor()
+  assert.equal((await saved(page, 'matches')).length, 10)
+  for (const [address, name, column] of [
+    ['#/markets?q=happen', 'markets', 'question'],
+    [`#/sports?sport=nba&date=${DAY}`, 'games', 'game'],
+    ['#/status', 'feeds', 'venue'],
+  ] as const) {
+    await page.goto(`${dashboard.server.origin}/dashboard${address}`)
+    const list = await saved(page, name)
+    assert.ok(list.length > 0 && list.every((row) => row[column] !== null), name)
+  }
 })
 
 test('explains why a list is empty, and fills the list when data arrives', async () => {
