@@ -66,11 +66,11 @@ export class Tape {
 
   /** The records of a query in order of their publish times. Unreadable blocks are reported as `lost`. */
   *read(query: TapeQuery): Generator<TapeRecord> {
-    for (const record of this.readInSteps(query)) if (record !== null) yield record
+    for (const records of this.readBatches(query)) yield* records
   }
 
-  /** As `read`, with null after each block, so that a reader of few records can do other work in between. */
-  *readInSteps(query: TapeQuery): Generator<TapeRecord | null> {
+  /** As `read`, in batches that each need one block of the tape. A batch without selected records is empty. */
+  *readBatches(query: TapeQuery): Generator<readonly TapeRecord[]> {
     const hours = listHours(this.#folder)
     const platforms = [...new Set(hours.map(({ platform }) => platform))]
     const readers = platforms
@@ -83,39 +83,58 @@ export class Tape {
   }
 }
 
+type Batches = Generator<readonly TapeRecord[]>
+
 interface Head {
-  readonly source: Generator<TapeRecord | null>
-  /** Null: the source has ended. */
-  record: TapeRecord | null
+  readonly source: Batches
+  /** Records of the newest batch. Empty after the source has ended. */
+  records: readonly TapeRecord[]
+  /** Index of the first record that was not returned. */
+  next: number
 }
 
 /** Merges sequences that are ordered by time, and ends them with itself. */
-function* merged(sources: readonly Head['source'][]): Head['source'] {
+function* merged(sources: readonly Batches[]): Batches {
+  const heads = sources.map((source): Head => ({ source, records: [], next: 0 }))
   try {
-    const heads = sources.map((source): Head => ({ source, record: null }))
-    for (const head of heads) while (!advance(head)) yield null
-    for (;;) {
-      let first: Head | null = null
-      let record: TapeRecord | null = null
-      for (const head of heads) {
-        if (head.record === null || (record !== null && head.record.us >= record.us)) continue
-        first = head
-        record = head.record
-      }
-      if (first === null || record === null) return
-      yield record
-      while (!advance(first)) yield null
+    for (const head of heads) yield* advance(head)
+    for (let batch: TapeRecord[] = []; ; ) {
+      const head = earliest(heads)
+      const record = head?.records[head.next]
+      if (head === null || record === undefined) return
+      batch.push(record)
+      head.next += 1
+      if (head.next < head.records.length) continue
+      yield batch
+      batch = []
+      yield* advance(head)
     }
   } finally {
     for (const source of sources) source.return(undefined)
   }
 }
 
-/** Returns false if the source has only finished a block. */
-function advance(head: Head): boolean {
-  const { done, value } = head.source.next()
-  head.record = done === true ? null : value
-  return done === true || value !== null
+/** Reads the next batch that has records, and passes empty ones on. */
+function* advance(head: Head): Batches {
+  head.records = []
+  head.next = 0
+  for (let read = head.source.next(); read.done !== true; read = head.source.next()) {
+    head.records = read.value
+    if (read.value.length > 0) return
+    yield []
+  }
+}
+
+/** The source of the earliest record. Null: all have ended. */
+function earliest(heads: readonly Head[]): Head | null {
+  let [first, firstUs]: [Head | null, number] = [null, Number.POSITIVE_INFINITY]
+  for (const head of heads) {
+    const us = head.records[head.next]?.us
+    if (us === undefined || us >= firstUs) continue
+    first = head
+    firstUs = us
+  }
+  return first
 }
 
 interface Sweep {
@@ -139,6 +158,8 @@ interface PartRef {
   readonly number: number
 }
 
+/** Maximum states of a batch. A state has all levels of a book. */
+const STATES_MAX = 100
 /** Kinds without a market, which every query includes. */
 const OF_ALL: readonly number[] = [8, TAPE_CODES.gap, TAPE_CODES.lost]
 
@@ -165,7 +186,7 @@ class VenueReader {
     this.#hasBegun = !withStates
   }
 
-  *read(): Generator<TapeRecord | null> {
+  *read(): Batches {
     const { fromUs, toUs } = this.#query
     const parts = this.#hours
       .filter(({ startUs }) => startUs < toUs)
@@ -181,7 +202,7 @@ class VenueReader {
       if (part === null) continue
       try {
         yield* this.#pass(part, { base: bases.get(ref) ?? null, isLastBase: ref === last })
-        yield null
+        yield []
       } finally {
         part.close()
       }
@@ -235,7 +256,7 @@ class VenueReader {
   *#pass(
     part: Part,
     { base, isLastBase }: { readonly base: Base | null; readonly isLastBase: boolean },
-  ): Generator<TapeRecord | null> {
+  ): Batches {
     const { toUs } = this.#query
     if (part.head.epoch !== this.#epoch) this.#known.clear()
     this.#epoch = part.head.epoch
@@ -245,8 +266,7 @@ class VenueReader {
       if (!this.#isNeeded(block, base, markets)) continue
       const rows = block.read()
       if (rows === null) yield* this.#damaged(block, markets)
-      else yield* this.#rows(rows, base, markets)
-      yield null
+      else yield* this.#select(rows, base, markets)
     }
     if (isLastBase) yield* this.#begin(markets)
   }
@@ -265,8 +285,10 @@ class VenueReader {
     return isInSweep && counts.has(TAPE_CODES.state)
   }
 
-  *#rows({ us, items }: TapeRows, base: Base | null, markets: MarketTable): Generator<TapeRecord> {
+  /** The selected records of a block. Applies rows before the query's start to the states. */
+  *#select({ us, items }: TapeRows, base: Base | null, markets: MarketTable): Batches {
     const { fromUs, toUs } = this.#query
+    const records: TapeRecord[] = []
     const unreadable = { fromUs: 0, toUs: 0, rows: 0 }
     for (let index = 0; index < items.length; index += 1) {
       const [atUs, raw] = [us[index] ?? 0, items[index] ?? []]
@@ -277,7 +299,7 @@ class VenueReader {
         else if (base !== null && this.#isOfBase(atUs, code, base)) this.#applyRaw(raw, markets)
         continue
       }
-      yield* this.#begin(markets)
+      if (!this.#hasBegun) yield* this.#begin(markets)
       if (code === TAPE_CODES.listed) this.#list(raw, markets)
       else if (code !== TAPE_CODES.swept && this.#isSelected(raw, markets)) {
         const item = this.#decode(raw, markets)
@@ -285,10 +307,11 @@ class VenueReader {
           if (unreadable.rows === 0) unreadable.fromUs = atUs
           unreadable.toUs = atUs
           unreadable.rows += 1
-        } else if (this.#isNew(item)) yield this.#record(atUs, item, markets)
+        } else if (this.#isNew(item)) records.push(this.#record(atUs, item, markets))
       }
     }
-    if (unreadable.rows > 0) yield this.#lost(unreadable, markets)
+    if (unreadable.rows > 0) records.push(this.#lost(unreadable, markets))
+    yield records
   }
 
   #isOfBase(us: number, code: unknown, { sweeps, rowsFromUs }: Base): boolean {
@@ -305,16 +328,21 @@ class VenueReader {
   }
 
   /** Returns the states at the query's start, once. */
-  *#begin(markets: MarketTable): Generator<TapeRecord> {
+  *#begin(markets: MarketTable): Batches {
     if (this.#hasBegun) return
     this.#hasBegun = true
+    let records: TapeRecord[] = []
     for (const number of this.#states.numbers()) {
       const state = this.#states.get(number)
       if (state === null || markets.get(number) === null) continue
       this.#known.add(number)
       if (this.#query.omitsFirstStates === true) continue
-      yield this.#record(this.#query.fromUs, { kind: 'state', state }, markets)
+      records.push(this.#record(this.#query.fromUs, { kind: 'state', state }, markets))
+      if (records.length < STATES_MAX) continue
+      yield records
+      records = []
     }
+    yield records
     this.#states.clear()
   }
 
@@ -331,14 +359,14 @@ class VenueReader {
     return isNew || withSweeps
   }
 
-  *#damaged({ head }: PartBlock, markets: MarketTable): Generator<TapeRecord> {
+  *#damaged({ head }: PartBlock, markets: MarketTable): Batches {
     const { fromUs, toUs } = this.#query
     const range = { fromUs: head.firstUs, toUs: head.lastUs, rows: head.rows }
     if (head.lastUs < fromUs)
       this.#states.apply({ kind: 'lost', cause: 'damaged', ...range, offsets: head.offsets })
     else if (head.firstUs < toUs) {
       yield* this.#begin(markets)
-      yield this.#lost({ ...range, offsets: head.offsets }, markets)
+      yield [this.#lost({ ...range, offsets: head.offsets }, markets)]
     }
   }
 

@@ -32,6 +32,7 @@ import { SelectedMarkets } from './selected-markets.ts'
 export class ReplayMessages {
   readonly #selected: ReadonlyMap<ReplayChannel, SelectedMarkets>
   readonly #query: Pick<ReplayQuery, 'format' | 'states'>
+  readonly #send: (frame: Frame) => void
   /** Why the book of a market is stale, by market id. Absent: it is live. */
   readonly #stale = new Map<string, StaleReason>()
   #epoch: string | null = null
@@ -39,8 +40,13 @@ export class ReplayMessages {
   #markets: MarketTable | null = null
   #us = 0
 
-  constructor(query: Pick<ReplayQuery, 'selections' | 'format' | 'states'>) {
+  /** `send` takes each message. A message is valid until the next one. */
+  constructor(
+    query: Pick<ReplayQuery, 'selections' | 'format' | 'states'>,
+    send: (frame: Frame) => void,
+  ) {
     const { selections } = query
+    this.#send = send
     const channels = new Set(selections.map(({ channel }) => channel))
     this.#selected = new Map(
       [...channels].map((channel) => {
@@ -51,17 +57,17 @@ export class ReplayMessages {
     this.#encoder = this.#encoderOf('')
   }
 
-  /** The messages of a record, in order. A message is valid until the next one is taken. */
-  *of({ us, epoch, item, markets, platform }: TapeRecord): Iterable<Frame> {
+  /** Sends the messages of a record, in order. */
+  write({ us, epoch, item, markets, platform }: TapeRecord): void {
     this.#us = us
     this.#markets = markets
     if (epoch !== this.#epoch) {
       this.#epoch = epoch
       this.#encoder = this.#encoderOf(epoch)
     }
-    if (item.kind === 'update') yield* this.#update(item.update, item.book)
-    else if (item.kind === 'state') yield* this.#state(item.state, markets)
-    else if (item.kind === 'lost') yield* this.#lost(item, platform)
+    if (item.kind === 'update') this.#update(item.update, item.book)
+    else if (item.kind === 'state') this.#state(item.state, markets)
+    else if (item.kind === 'lost') this.#lost(item, platform)
   }
 
   #encoderOf(epoch: string): Encoder {
@@ -82,49 +88,52 @@ export class ReplayMessages {
     return this.#selected.get(channel)?.has(market) ?? false
   }
 
-  *#update(update: Update, after: BookState | null): Iterable<Frame> {
+  #update(update: Update, after: BookState | null): void {
     const encoder = this.#encoder
     switch (update.kind) {
       case 'book':
-        if (this.#has('orderbook', update.market)) yield bookUpdate(encoder, update)
+        if (this.#has('orderbook', update.market)) this.#send(bookUpdate(encoder, update))
         return
       case 'bookReplaced': {
         if (after === null) return
         this.#note(update.market.id, after.staleReason)
         if (!this.#has('orderbook', update.market)) return
-        yield encoder.reply(resyncMessage('orderbook', update.market, resyncReason(update.reason)))
-        yield bookSnapshot(encoder, { ref: update.market }, withChecksum(after))
+        this.#send(
+          encoder.reply(resyncMessage('orderbook', update.market, resyncReason(update.reason))),
+        )
+        this.#send(bookSnapshot(encoder, { ref: update.market }, withChecksum(after)))
         return
       }
       case 'bookStale':
         this.#note(update.market.id, update.reason)
         for (const channel of ['orderbook', 'prices'] as const) {
-          if (this.#has(channel, update.market)) yield encoder.reply(staleMessage(channel, update))
+          if (this.#has(channel, update.market))
+            this.#send(encoder.reply(staleMessage(channel, update)))
         }
         return
       case 'bookConfirmed': {
         this.#note(update.market.id, null)
         if (this.#has('orderbook', update.market) && update.wasStale) {
-          yield encoder.reply(freshMessage('orderbook', update.market, update.seq))
+          this.#send(encoder.reply(freshMessage('orderbook', update.market, update.seq)))
         }
         return
       }
       case 'trade':
-        if (this.#has('trades', update.market)) yield tradeMessage(encoder, update)
+        if (this.#has('trades', update.market)) this.#send(tradeMessage(encoder, update))
         return
       case 'price': {
         if (!this.#has('prices', update.market)) return
-        yield priceMessage(encoder, update, this.#stale.get(update.market.id) ?? null)
+        this.#send(priceMessage(encoder, update, this.#stale.get(update.market.id) ?? null))
         return
       }
       case 'whale':
-        if (this.#has('whales', update.market)) yield whaleMessage(encoder, update)
+        if (this.#has('whales', update.market)) this.#send(whaleMessage(encoder, update))
         return
       case 'lifecycle':
-        if (this.#has('lifecycle', update.market)) yield lifecycleMessage(encoder, update)
+        if (this.#has('lifecycle', update.market)) this.#send(lifecycleMessage(encoder, update))
         return
       case 'status':
-        yield encoder.reply(statusMessage(update))
+        this.#send(encoder.reply(statusMessage(update)))
         return
       case 'gap': {
         const { channel, market, platform, fromMs, toMs, count } = update
@@ -132,7 +141,7 @@ export class ReplayMessages {
         const isSelected = market === null ? selected?.touches(platform) : selected?.has(market)
         if (isSelected !== true) return
         const where = market === null ? { platform } : { marketId: market.id }
-        yield encoder.reply(gapMessage({ channel, where, fromMs, toMs, count }))
+        this.#send(encoder.reply(gapMessage({ channel, where, fromMs, toMs, count })))
         return
       }
       case 'arbitrage':
@@ -140,34 +149,34 @@ export class ReplayMessages {
     }
   }
 
-  *#state({ market, book, price, seqs }: MarketState, markets: MarketTable): Iterable<Frame> {
+  #state({ market, book, price, seqs }: MarketState, markets: MarketTable): void {
     const ref = markets.refOf(market)
     if (ref === null) return
     this.#note(ref.id, book.staleReason)
     const encoder = this.#encoder
     const isResync = this.#query.states === 'resync'
     if (this.#has('orderbook', ref)) {
-      if (isResync) yield encoder.reply(resyncMessage('orderbook', ref, 'seek'))
-      yield bookSnapshot(encoder, { ref }, withChecksum(book))
+      if (isResync) this.#send(encoder.reply(resyncMessage('orderbook', ref, 'seek')))
+      this.#send(bookSnapshot(encoder, { ref }, withChecksum(book)))
     }
     if (!this.#has('prices', ref)) return
-    if (isResync) yield encoder.reply(resyncMessage('prices', ref, 'seek'))
+    if (isResync) this.#send(encoder.reply(resyncMessage('prices', ref, 'seek')))
     const priced = { price, staleReason: book.staleReason }
-    yield presentPrice(encoder, ref, priced, { offset: 0, seq: seqs.prices })
+    this.#send(presentPrice(encoder, ref, priced, { offset: 0, seq: seqs.prices }))
   }
 
   /** Updates of a period are missing: of any channel, if the service did not run. */
-  *#lost({ cause, fromUs, toUs }: Lost, platform: string): Iterable<Frame> {
+  #lost({ cause, fromUs, toUs }: Lost, platform: string): void {
     const [fromMs, toMs] = [timeMs(fromUs / US_PER_MS), timeMs(toUs / US_PER_MS)]
     if (cause === 'stopped' || cause === 'killed') {
       const period = { from_ms: fromMs, to_ms: toMs }
-      yield this.#encoder.reply({ type: 'disconnect', platform, reason: cause, ...period })
+      this.#send(this.#encoder.reply({ type: 'disconnect', platform, reason: cause, ...period }))
       return
     }
     for (const [channel, selected] of this.#selected) {
       if (!selected.touches(platform)) continue
       const gap = gapMessage({ channel, where: { platform }, fromMs, toMs, count: null })
-      yield this.#encoder.reply({ ...gap, reason: cause })
+      this.#send(this.#encoder.reply({ ...gap, reason: cause }))
     }
   }
 

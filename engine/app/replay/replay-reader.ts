@@ -2,38 +2,39 @@
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import type { ReplayChunk, ReplayQuery } from '../../../actors/views.ts'
+import type { Frame } from '../../../http/ws/encode/encoder.ts'
 import { Tape, type TapeRecord } from '../../../storage/tape/tape.ts'
 import { countedChannelOf } from '../../events.ts'
 import { ReplayMessages } from './replay-messages.ts'
 
 /** Bytes of messages in one chunk. */
 const CHUNK_BYTES = 262_144
-const LINE_END = Buffer.from('\n')
 
 export class ReplayReader {
-  readonly #records: Iterator<TapeRecord | null>
+  readonly #batches: Iterator<readonly TapeRecord[]>
+  /** Records that were read, from `#next` on not written. */
+  #records: readonly TapeRecord[] = []
+  #next = 0
   readonly #messages: ReplayMessages
+  readonly #chunk: ChunkWriter
   readonly #query: ReplayQuery
   readonly #gzip: GzipStream | null
   /** Whether records up to `fromOffset` were skipped. */
   #isPastOffset: boolean
   #firstEpoch: string | null = null
   #epoch: string | null = null
-  /**
-   * The messages of the newest time, if all messages of a time must be in one chunk. Records of several venues can have
-   * the same time.
-   */
-  readonly #held: Uint8Array[] = []
   #us: number
 
   constructor(folder: string, query: ReplayQuery) {
-    const { fromUs, toUs, selections, isGzip, fromOffset } = query
-    this.#records = new Tape(folder).readInSteps({
+    const { fromUs, toUs, selections, format, isTimed, isGzip, fromOffset } = query
+    this.#batches = new Tape(folder).readBatches({
       ...{ fromUs, toUs, withStates: true, omitsFirstStates: query.states === 'omit' },
       platforms: unionOf(selections.map(({ platforms }) => platforms)),
       markets: unionOf(selections.map(({ markets }) => markets)),
     })
-    this.#messages = new ReplayMessages(query)
+    const chunk = format === 'ndjson' && !isTimed ? new LineWriter() : new MessageWriter(isTimed)
+    this.#chunk = chunk
+    this.#messages = new ReplayMessages(query, (frame) => chunk.add(frame))
     this.#query = query
     this.#gzip = isGzip ? new GzipStream() : null
     this.#isPastOffset = fromOffset === null
@@ -42,44 +43,41 @@ export class ReplayReader {
 
   /** The next messages. Reads at most one block of the tape, so it may return no bytes before the last chunk. */
   next(): ReplayChunk {
-    const chunk = new Chunk(this.#query)
-    let isLast = false
-    while (chunk.length < CHUNK_BYTES) {
-      const { done, value } = this.#records.next()
-      if (done === true) {
-        this.#release(chunk)
-        isLast = true
-        break
-      }
-      if (value === null) break
-      if (!this.#isPastOffset && this.#isSkipped(value)) continue
-      if (value.us > this.#us) this.#release(chunk)
-      this.#us = value.us
-      this.#epoch = value.epoch
-      for (const frame of this.#messages.of(value)) {
-        this.#held.push(typeof frame === 'string' ? Buffer.from(frame) : Uint8Array.from(frame))
-      }
+    const chunk = this.#chunk
+    const isLast = this.#next >= this.#records.length && !this.#read()
+    while (this.#next < this.#records.length && chunk.length < CHUNK_BYTES) {
+      const record = this.#records[this.#next]
+      this.#next += 1
+      if (record === undefined || (!this.#isPastOffset && this.#isSkipped(record))) continue
+      if (record.us > this.#us) chunk.release(this.#us)
+      this.#us = record.us
+      this.#epoch = record.epoch
+      this.#messages.write(record)
       // The states at the start have the same time, and they may be many.
-      if (this.#query.states !== 'omit') this.#release(chunk)
+      if (this.#query.states !== 'omit') chunk.release(this.#us)
     }
-    const bytes = chunk.bytes()
-    const isEmpty = chunk.length === 0 && !isLast
+    if (isLast) chunk.release(this.#us)
+    const { bytes, marks } = chunk.take()
+    const isEmpty = bytes.length === 0 && !isLast
     return {
       bytes: isEmpty || this.#gzip === null ? bytes : this.#gzip.encode(bytes, isLast),
       isLast,
-      marks: chunk.marks(),
+      marks,
       endUs: isLast ? this.#query.toUs : this.#us,
       epoch: this.#epoch,
     }
   }
 
-  #release(chunk: Chunk): void {
-    for (const message of this.#held) chunk.add(this.#us, message)
-    this.#held.length = 0
+  /** Reads the next records, which may be none. False: there are no more. */
+  #read(): boolean {
+    const { done, value } = this.#batches.next()
+    this.#records = done === true ? [] : value
+    this.#next = 0
+    return done !== true
   }
 
   close(): void {
-    this.#records.return?.()
+    this.#batches.return?.()
   }
 
   /** Skips messages of the channel up to the offset, as long as the run is the one of the first record. */
@@ -96,33 +94,76 @@ export class ReplayReader {
   }
 }
 
-class Chunk {
+interface ChunkWriter {
+  /** Approximate bytes of the chunk. */
+  readonly length: number
+  add(frame: Frame): void
+  /** All messages of a time were added. */
+  release(us: number): void
+  /** Returns the released messages and begins a new chunk. */
+  take(): Pick<ReplayChunk, 'bytes' | 'marks'>
+}
+
+/** JSON messages of an HTTP body, one per line. To convert all of them at once is faster than one by one. */
+class LineWriter implements ChunkWriter {
+  #text = ''
+
+  get length(): number {
+    return this.#text.length
+  }
+
+  add(frame: Frame): void {
+    this.#text += `${String(frame)}\n`
+  }
+
+  release(): void {
+    // Bodies have no times.
+  }
+
+  take() {
+    const bytes = Buffer.from(this.#text)
+    this.#text = ''
+    return { bytes, marks: new Float64Array() }
+  }
+}
+
+class MessageWriter implements ChunkWriter {
   length = 0
+  readonly #isTimed: boolean
+  /**
+   * The messages of the newest time, because all messages of a time must be in one chunk. Records of several venues can
+   * have the same time.
+   */
+  readonly #held: Uint8Array[] = []
   readonly #parts: Uint8Array[] = []
   readonly #marks: number[] = []
-  readonly #isTimed: boolean
-  readonly #isText: boolean
 
-  constructor({ isTimed, format }: Pick<ReplayQuery, 'isTimed' | 'format'>) {
+  constructor(isTimed: boolean) {
     this.#isTimed = isTimed
-    this.#isText = format === 'ndjson' && !isTimed
   }
 
-  add(us: number, message: Uint8Array): void {
-    this.#parts.push(message)
-    this.length += message.length
-    if (this.#isTimed) this.#marks.push(us, this.length)
-    if (!this.#isText) return
-    this.#parts.push(LINE_END)
-    this.length += 1
+  add(frame: Frame): void {
+    this.#held.push(typeof frame === 'string' ? Buffer.from(frame) : Uint8Array.from(frame))
   }
 
-  bytes(): Uint8Array {
-    return Buffer.concat(this.#parts, this.length)
+  release(us: number): void {
+    for (const message of this.#held) {
+      this.#parts.push(message)
+      this.length += message.length
+      if (this.#isTimed) this.#marks.push(us, this.length)
+    }
+    this.#held.length = 0
   }
 
-  marks(): Float64Array {
-    return Float64Array.from(this.#marks)
+  take() {
+    const chunk = {
+      bytes: Buffer.concat(this.#parts, this.length),
+      marks: Float64Array.from(this.#marks),
+    }
+    this.#parts.length = 0
+    this.#marks.length = 0
+    this.length = 0
+    return chunk
   }
 }
 

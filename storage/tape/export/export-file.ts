@@ -33,7 +33,7 @@ export interface ExportChoice {
  * block of the tape, so that other work can be done in between.
  */
 export function exportFile(
-  tape: Pick<Tape, 'readInSteps'>,
+  tape: Pick<Tape, 'readBatches'>,
   hour: Pick<HourFolder, 'platform' | 'startUs'>,
   { table, format }: ExportChoice,
 ): Generator<Uint8Array<ArrayBuffer> | null> {

@@ -9,7 +9,7 @@ import type { Tape, TapeQuery } from '../tape.ts'
 import type { Row } from './columns.ts'
 import { type ExportTable, type MarketRecord, TABLES } from './tables.ts'
 
-type Source = Pick<Tape, 'readInSteps'>
+type Source = Pick<Tape, 'readBatches'>
 type Hour = Pick<HourFolder, 'platform' | 'startUs'>
 
 /** Maximum levels and records in memory, about 100 bytes each. A single market may exceed it. */
@@ -55,24 +55,22 @@ function* gather(
   tape: Source,
   { query, table }: { readonly query: TapeQuery; readonly table: ExportTable },
 ): Generator<null, void> {
-  for (const record of tape.readInSteps(query)) {
-    if (record === null) {
-      yield null
-      continue
+  for (const records of tape.readBatches(query)) {
+    for (const { us, item, markets } of records) {
+      if (!table.takes(item)) continue
+      const market = markets.get(numberOf(item) ?? -1)
+      if (market !== null) gathered.add({ us, item, market })
     }
-    const { us, item, markets } = record
-    if (!table.takes(item)) continue
-    const market = markets.get(numberOf(item) ?? -1)
-    if (market !== null) gathered.add({ us, item, market })
+    yield null
   }
 }
 
 /** The markets listed in an hour, by id. The newest listing of each. */
 function* listedMarkets(tape: Source, query: TapeQuery): Generator<null, readonly TapeMarket[]> {
   const tables = new Set<MarketTable>()
-  for (const record of tape.readInSteps(query)) {
-    if (record === null) yield null
-    else tables.add(record.markets)
+  for (const records of tape.readBatches(query)) {
+    for (const { markets } of records) tables.add(markets)
+    yield null
   }
   const listed = new Map<string, TapeMarket>()
   for (const table of tables) for (const market of table.all()) listed.set(market.ref.id, market)
