@@ -13,7 +13,6 @@ import { orderRuleOf } from '../../engine/arbitrage/order-rule.ts'
 import type { BookUpdate, Level } from '../../engine/events.ts'
 import { APPROXIMATION_ERROR_MAX, approximateFee, feesAt } from '../../engine/market/fees.ts'
 import type { OtherPayout } from '../../engine/market/market.ts'
-import { MATCH_SCORE } from '../../engine/matching/veto/vetoes.ts'
 import type { Opportunity, OpportunityKind, OpportunityLeg } from '../../engine/opportunity.ts'
 import {
   complement,
@@ -23,7 +22,7 @@ import {
   timeMs,
   usdMicros,
 } from '../../engine/units.ts'
-import type { MatchView } from '../matches/views.ts'
+import { isComparable, type MatchView } from '../matches/views.ts'
 import type { MarketView } from '../views.ts'
 
 export interface Part {
@@ -63,8 +62,8 @@ export function pairCandidates(match: MatchView | null): readonly Candidate[] {
 }
 
 function directionsOf(match: MatchView): readonly Candidate[] {
-  if (!isSame(match)) return NONE
   const { a, b, pairScore } = match
+  if (!isComparable(pairScore)) return NONE
   const isInverted = pairScore.inverted === true
   return [true, false].map((isFirst) =>
     candidate([part(a, isFirst), part(b, isInverted ? isFirst : !isFirst)], {
@@ -75,11 +74,6 @@ function directionsOf(match: MatchView): readonly Candidate[] {
       explanation: pairScore.explanation,
     }),
   )
-}
-
-export function isSame({ pairScore }: MatchView): boolean {
-  const { score, relation, inverted } = pairScore
-  return score >= MATCH_SCORE && relation === 'identical' && inverted !== null
 }
 
 /**

@@ -1,18 +1,23 @@
 // Applies the results of the matching thread. Stores pairs in memory and on disk, and publishes `matched` and
-// `unmatched` when a pair of high confidence begins or ends.
+// `unmatched` when a pair of high confidence begins or ends. Ended pairs with comparable prices are retained until
+// ENDED_MS after both results.
 
 import type { MarketNumber } from '../../engine/market/market.ts'
 import type { PairScore } from '../../engine/matching/compare/pair-scorer.ts'
 import type { MatchChanges, PairOverride } from '../../engine/matching/match-task.ts'
 import { type Relation, VETOES, type VetoReason } from '../../engine/matching/veto/vetoes.ts'
 import type { Publisher } from '../../engine/publisher.ts'
-import type { TimeMs } from '../../engine/units.ts'
+import { DAY_MS, type TimeMs } from '../../engine/units.ts'
 import type { StoredMatch } from '../../storage/contract/matches.ts'
 import type { MatchTable } from '../../storage/contract/storage.ts'
 import { publishLifecycle } from '../market/updates.ts'
 import type { MarketView } from '../views.ts'
 import { isConfidentMatch, isMatchable, type Matches } from './matches.ts'
-import type { MatchView } from './views.ts'
+import { isSettled, type MatchView } from './views.ts'
+
+const ENDED_MS = 30 * DAY_MS
+/** Maximum ended pairs. The pair that ended first is removed first. */
+const ENDED_MAX = 10_000
 
 export interface ResultParts {
   readonly matches: Matches
@@ -35,13 +40,14 @@ export class MatchResults {
     for (const stored of [...table.all()]) {
       const [a, b] = [market(stored.a), market(stored.b)]
       const pairScore = pairScoreOf(stored)
-      if (a === null || b === null || pairScore === null || !isMatchable(a) || !isMatchable(b)) {
-        table.remove(stored.a)
-        continue
+      if (a !== null && b !== null && pairScore !== null) {
+        matches.put(a, b, pairScore, stored.matchedAtMs)
+        if (matches.matchOf(a.ref) !== null) this.#unconfirmed.add(stored.a)
+        if (matches.matchOf(a.ref)?.b === b || matches.endedMatchOf(a.ref)?.b === b) continue
       }
-      matches.put(a, b, pairScore, stored.matchedAtMs)
-      this.#unconfirmed.add(stored.a)
+      table.remove(stored.a)
     }
+    this.removeOld()
   }
 
   apply({ begun, ended }: MatchChanges): void {
@@ -71,38 +77,70 @@ export class MatchResults {
     for (const { a } of this.#parts.matches.all()) this.#unconfirmed.add(a.ref.number)
   }
 
-  endOf(market: MarketView): void {
-    const match = this.#parts.matches.matchOf(market.ref)
+  /** Ends the pair of a market that does not trade. */
+  close({ ref }: MarketView): void {
+    const { matches, table } = this.#parts
+    const match = matches.matchOf(ref)
+    if (match === null) return
+    const { a, b, pairScore } = match
+    this.#unconfirmed.delete(a.ref.number)
+    matches.end(ref)
+    if (matches.endedMatchOf(ref) === null) table.remove(a.ref.number)
+    if (isConfidentMatch(pairScore)) this.#publishLifecycles('unmatched', a, b)
+    if (matches.endedCount <= ENDED_MAX) return
+    const [oldest] = matches.allEnded()
+    if (oldest !== undefined) this.#end(oldest)
+  }
+
+  /** Removes the pair of a removed market. */
+  remove({ ref }: MarketView): void {
+    const { matches } = this.#parts
+    const match = matches.matchOf(ref) ?? matches.endedMatchOf(ref)
     if (match !== null) this.#end(match)
+  }
+
+  /** Removes pairs whose markets both ended more than ENDED_MS ago. */
+  removeOld(): void {
+    const { matches, nowMs } = this.#parts
+    const fromMs = nowMs() - ENDED_MS
+    for (const match of [...matches.allEnded()]) {
+      const { a, b } = match
+      if (isSettled(match) && [a, b].every((market) => endOf(market) < fromMs)) this.#end(match)
+    }
   }
 
   /** Ends a rejected pair at once. The matching thread receives the override later. */
   applyOverride({ a, b, decision }: PairOverride): void {
-    const match = this.#parts.matches.matchOfFirst(a)
+    const { matches, market } = this.#parts
+    const first = market(a)
+    const match = first && (matches.matchOf(first.ref) ?? matches.endedMatchOf(first.ref))
     if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
   }
 
   #begin(a: MarketView, b: MarketView, pairScore: PairScore): void {
     const { matches, table, nowMs } = this.#parts
-    const before = matches.matchOfFirst(a.ref.number)
-    const isSamePair = before?.b === b
-    for (const other of [before, matches.matchOf(b.ref)]) {
-      if (other !== null && !(other.a === a && other.b === b)) this.#end(other)
-    }
-    const matchedAtMs = isSamePair ? before.matchedAtMs : nowMs()
-    const wasMatched = isSamePair && isConfidentMatch(before.pairScore)
+    const isOther = (match: MatchView) => match.a !== a || match.b !== b
+    const pairs = [a, b].flatMap(({ ref }) => matches.matchOf(ref) ?? [])
+    const ended = [a, b].flatMap(({ ref }) => matches.endedMatchOf(ref) ?? [])
+    for (const other of new Set([...pairs, ...ended].filter(isOther))) this.#end(other)
+    const before = pairs.find((match) => !isOther(match))
+    const reopened = ended.find((match) => !isOther(match))
+    const matchedAtMs = (before ?? reopened)?.matchedAtMs ?? nowMs()
+    const wasMatched = before !== undefined && isConfidentMatch(before.pairScore)
     matches.put(a, b, pairScore, matchedAtMs)
     table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...pairScore })
     if (wasMatched !== isConfidentMatch(pairScore))
       this.#publishLifecycles(wasMatched ? 'unmatched' : 'matched', a, b)
   }
 
-  #end({ a, b, pairScore }: MatchView): void {
+  #end(match: MatchView): void {
     const { matches, table } = this.#parts
+    const { a, b, pairScore } = match
+    const isLive = matches.matchOf(a.ref) === match
     this.#unconfirmed.delete(a.ref.number)
     matches.remove(a.ref)
     table.remove(a.ref.number)
-    if (isConfidentMatch(pairScore)) this.#publishLifecycles('unmatched', a, b)
+    if (isLive && isConfidentMatch(pairScore)) this.#publishLifecycles('unmatched', a, b)
   }
 
   #publishLifecycles(event: 'matched' | 'unmatched', a: MarketView, b: MarketView): void {
@@ -113,6 +151,9 @@ export class MatchResults {
     publishLifecycle(publisher, b.ref, times, { event, facts: b.summary, matchedMarket: a.ref })
   }
 }
+
+const endOf = ({ summary: { settledAtMs, closeAtMs } }: MarketView): number =>
+  settledAtMs ?? closeAtMs ?? 0
 
 /** Null for a record with an unknown relation. */
 export function pairScoreOf(stored: StoredMatch): PairScore | null {

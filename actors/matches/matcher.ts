@@ -86,6 +86,7 @@ export class Matcher implements CatalogWatcher {
   }
 
   rematch(): void {
+    this.#results.removeOld()
     this.#background = this.#indexed.keys()
     this.#schedule()
   }
@@ -105,14 +106,14 @@ export class Matcher implements CatalogWatcher {
 
   onListed(market: MarketView): void {
     if (this.#state === 'new') return
-    if (!isMatchable(market)) this.#results.endOf(market)
+    if (!isMatchable(market)) this.#results.close(market)
     this.#changed.set(market.ref.number, market)
     this.#schedule()
   }
 
   onRemoved(market: MarketView): void {
     if (this.#state === 'new') return
-    this.#results.endOf(market)
+    this.#results.remove(market)
     this.#changed.set(market.ref.number, market)
     this.#schedule()
   }

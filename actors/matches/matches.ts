@@ -1,5 +1,5 @@
-// The current pairs of markets. A pair is "matched" if its confidence is high and the first outcomes of both markets
-// have the same meaning.
+// The pairs of markets. A live pair is "matched" if its confidence is high and the first outcomes of both markets have
+// the same meaning. A pair ends when one of its markets stops trading.
 
 import type { Clock } from '../../engine/clock.ts'
 import { isBefore } from '../../engine/ids.ts'
@@ -11,6 +11,8 @@ import { pageOf, Rankings } from '../rows/rankings.ts'
 import type { CatalogWatcher, MarketView, MatchesView } from '../views.ts'
 import {
   confidenceOf,
+  isComparable,
+  isSettled,
   type MatchFilter,
   type MatchListView,
   type MatchOrder,
@@ -35,6 +37,8 @@ type EventTitle = (market: MarketView) => string | null
 export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   readonly #byMarket = new Map<MarketNumber, MatchView>()
   readonly #matchedMarkets = new Map<MarketNumber, MarketView>()
+  /** In the order of their end. Each market is in at most one pair, live or ended. */
+  readonly #ended = new Map<MarketNumber, MatchView>()
   readonly #rankings: Rankings
   readonly #eventTitle: EventTitle
   #highCount = 0
@@ -71,6 +75,14 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return this.#byMarket.get(market.number) ?? null
   }
 
+  endedMatchOf(market: MarketRef): MatchView | null {
+    return this.#ended.get(market.number) ?? null
+  }
+
+  get endedCount(): number {
+    return this.#ended.size / 2
+  }
+
   matchOfFirst(number: MarketNumber): MatchView | null {
     const match = this.#byMarket.get(number)
     return match?.a.ref.number === number ? match : null
@@ -80,7 +92,21 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     for (const [number, match] of this.#byMarket) if (match.a.ref.number === number) yield match
   }
 
-  /** Ends earlier pairs of both markets. Throws if both are of one venue. */
+  /** The pair that ended first comes first. */
+  *allEnded(): Iterable<MatchView> {
+    for (const [number, match] of this.#ended) if (match.a.ref.number === number) yield match
+  }
+
+  /** Live and ended pairs. */
+  *allListed(): Iterable<MatchView> {
+    yield* this.all()
+    yield* this.allEnded()
+  }
+
+  /**
+   * Removes earlier pairs of both markets. A pair with a market that does not trade is an ended pair. Throws if both
+   * markets are of one venue.
+   */
   put(
     one: MarketView,
     other: MarketView,
@@ -92,6 +118,12 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     const [a, b] = isBefore(one.ref.venue, other.ref.venue) ? [one, other] : [other, one]
     const before = this.#byMarket.get(a.ref.number)
     const wasMatched = this.#matchedMarkets.get(a.ref.number) === b
+    const match = { a, b, pairScore, matchedAtMs }
+    for (const { ref } of [a, b]) this.#removeEnded(ref)
+    if (!isMatchable(a) || !isMatchable(b)) {
+      for (const { ref } of [a, b]) this.remove(ref)
+      return this.#retain(match)
+    }
     const isMatched = isConfidentMatch(pairScore)
     if (before?.b !== b || wasMatched !== isMatched) {
       const unpaired = [this.#unpair(a.ref), this.#unpair(b.ref)]
@@ -99,7 +131,6 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     } else if (before.pairScore.score >= MATCH_SCORE) {
       this.#highCount -= 1
     }
-    const match = { a, b, pairScore, matchedAtMs }
     this.#byMarket.set(a.ref.number, match)
     this.#byMarket.set(b.ref.number, match)
     if (pairScore.score >= MATCH_SCORE) this.#highCount += 1
@@ -109,7 +140,27 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
   }
 
   remove(market: MarketRef): void {
+    this.#removeEnded(market)
     if (this.#unpair(market)) this.#version += 1
+  }
+
+  /** Ends the live pair of a market. Retains the pair if its prices are comparable. */
+  end(market: MarketRef): void {
+    const match = this.matchOf(market)
+    if (match === null) return
+    this.remove(market)
+    this.#retain(match)
+  }
+
+  #retain(match: MatchView): void {
+    if (!isComparable(match.pairScore)) return
+    for (const { ref } of [match.a, match.b]) this.#ended.set(ref.number, match)
+  }
+
+  #removeEnded(market: MarketRef): void {
+    const match = this.#ended.get(market.number)
+    if (match === undefined) return
+    for (const { ref } of [match.a, match.b]) this.#ended.delete(ref.number)
   }
 
   listMatches(query: {
@@ -130,13 +181,15 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
         : this.#rankings.find(pin, key, select)
     if (ranking === null) return 'expired'
     const { rows: matches, ...rest } = pageOf(ranking, query, (one) => {
-      const match = this.matchOfFirst(one)
+      const match = this.matchOfFirst(one) ?? this.#ended.get(one) ?? null
       return match === null || !hasMinGap(match, filter) ? null : match
     })
     return { matches, ...rest }
   }
 
-  onListed(): void {}
+  onListed(market: MarketView): void {
+    if (!isMatchable(market)) this.end(market.ref)
+  }
 
   onRemoved(market: MarketView): void {
     this.remove(market.ref)
@@ -152,11 +205,19 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return wasMatched
   }
 
+  *#withStatus(status: MatchFilter['status']): Iterable<MatchView> {
+    if (status === 'open' || status === 'all') yield* this.all()
+    if (status === 'open') return
+    for (const match of this.allEnded()) {
+      if (status === 'all' || isSettled(match) === (status === 'resolved')) yield match
+    }
+  }
+
   #select(filter: MatchFilter, sortBy: MatchOrder): Uint32Array {
     const isWanted = wanted(filter, this.#eventTitle)
     const rank = RANKS[sortBy]
     const rows: { number: number; rank: number; score: number; volume: number }[] = []
-    for (const match of this.all()) {
+    for (const match of this.#withStatus(filter.status)) {
       if (!isWanted(match)) continue
       const { a, pairScore } = match
       const measures = { score: pairScore.score, volume: volumeOf(match) }
@@ -194,8 +255,8 @@ export function isMatchable({ summary }: MarketView): boolean {
   return summary.status === 'open' || summary.isUnopened
 }
 
-export function isConfidentMatch({ score, relation, inverted }: PairScore): boolean {
-  return score >= MATCH_SCORE && relation === 'identical' && inverted === false
+export function isConfidentMatch(pairScore: PairScore): boolean {
+  return isComparable(pairScore) && pairScore.inverted === false
 }
 
 function wanted(filter: MatchFilter, eventTitle: EventTitle): (match: MatchView) => boolean {

@@ -16,12 +16,20 @@ export interface MatchView {
 
 type Confidence = 'high' | 'medium' | 'low'
 
+/**
+ * `open`: both markets trade or will trade. `closed`: one of them stopped trading, and one has no result. `resolved`: both have
+ * a result.
+ */
+export const MATCH_STATUSES = ['open', 'closed', 'resolved', 'all'] as const
+export type MatchStatus = (typeof MATCH_STATUSES)[number]
+
 /** All descending. Equal values are sorted by score, then by volume. */
 export const MATCH_ORDERS = ['score', 'price_gap', 'volume'] as const
 export type MatchOrder = (typeof MATCH_ORDERS)[number]
 
 /** Null or an empty list accepts any value. Texts are case-insensitive. */
 export interface MatchFilter {
+  readonly status: MatchStatus
   readonly scoreMin: number
   /** Each of these words must occur in a question or event title of the pair. */
   readonly search: string | null
@@ -50,6 +58,7 @@ export interface MatchPage {
 }
 
 export interface MatchListView {
+  /** The live pair. */
   matchOf(market: MarketRef): MatchView | null
   matchOfFirst(number: MarketNumber): MatchView | null
   /** Returns 'expired' if the pin has expired. */
@@ -60,7 +69,7 @@ export interface MatchListView {
     readonly offset: number
     readonly limit: number
   }): MatchPage | 'expired'
-  /** `total` counts all pairs, `highCount` those with a score of at least 80. */
+  /** `total` counts all live pairs, `highCount` those with a score of at least 80. */
   readonly total: number
   readonly highCount: number
 }
@@ -72,6 +81,14 @@ export function confidenceOf(score: number): Confidence {
 }
 
 const MEDIUM_SCORE_MIN = 60
+
+/** True if the prices of both markets may be compared. */
+export const isComparable = ({ score, relation, inverted }: PairScore): boolean =>
+  score >= MATCH_SCORE && relation === 'identical' && inverted !== null
+
+/** True if both markets have a final result. */
+export const isSettled = ({ a, b }: MatchView): boolean =>
+  a.summary.status === 'resolved' && b.summary.status === 'resolved'
 
 /**
  * Midpoint of the second market minus that of the first. Both are prices of the first market's first outcome. Null if a

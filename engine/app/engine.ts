@@ -1,6 +1,5 @@
 import { Accounts } from '../../actors/accounts/accounts.ts'
 import { Arbitrage } from '../../actors/arbitrage/arbitrage.ts'
-import { isSame } from '../../actors/arbitrage/baskets.ts'
 import { Catalog, type KnownMarket } from '../../actors/catalog/catalog.ts'
 import { MarketSearch } from '../../actors/catalog/search.ts'
 import type { Feeder } from '../../actors/cluster/feeder.ts'
@@ -9,6 +8,7 @@ import type { IgnoredReason, MarketParts } from '../../actors/market/parts.ts'
 import { MatchOverrides } from '../../actors/matches/match-overrides.ts'
 import { Matcher } from '../../actors/matches/matcher.ts'
 import { Matches } from '../../actors/matches/matches.ts'
+import { isComparable } from '../../actors/matches/views.ts'
 import { PastPrices } from '../../actors/past-prices/past-prices.ts'
 import { Sports } from '../../actors/sports/sports.ts'
 import { System } from '../../actors/system.ts'
@@ -435,7 +435,7 @@ function* firstMarkets(
   { catalog, matches, arbitrage }: Pick<Components, 'catalog' | 'matches' | 'arbitrage'>,
 ): Iterable<KnownMarket> {
   for (const match of matches.all()) {
-    if (!isSame(match)) continue
+    if (!isComparable(match.pairScore)) continue
     const { ref } = match.a.ref.venue === venue ? match.a : match.b
     const market = catalog.entryOfNative(ref.venue, ref.nativeId)
     if (market !== null) yield market

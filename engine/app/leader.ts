@@ -285,7 +285,7 @@ export class Leader {
     const checkpoints = new Checkpoints({
       ...{ log: cluster, clock, logger: log, metrics, term: this.#lease.term, view, publisher },
       events: () => engine.catalog.listedEvents(),
-      pairs: () => engine.matches.all(),
+      pairs: () => engine.matches.allListed(),
       opportunities: () => engine.arbitrage.open(),
       feeder,
       shardPositions: () => writer.positions(),

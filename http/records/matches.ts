@@ -1,7 +1,12 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { confidenceOf, type MatchView, priceGapOf } from '../../actors/matches/views.ts'
+import {
+  confidenceOf,
+  isComparable,
+  type MatchView,
+  priceGapOf,
+} from '../../actors/matches/views.ts'
 import type { MarketView } from '../../actors/views.ts'
-import { toSeconds } from '../../engine/units.ts'
+import { complement, MICROS, type PriceMicros, toSeconds } from '../../engine/units.ts'
 import type { VenueFacts, VenueTable } from '../../engine/venue-table.ts'
 import { choice, nullable, pageFields, pairFields } from '../schemas.ts'
 import { type MarketRecords, MarketSchema } from './markets.ts'
@@ -37,7 +42,15 @@ const entry = (fields: Record<string, TSchema>) =>
 
 /** Venue names are the keys of both markets. */
 export function matchSchemas(names: VenueTable) {
-  const match = Type.Object({ ...pairFields(names, listingOf), ...assessmentFields })
+  const settledPrice = () => nullable(Type.Number({ minimum: 0, maximum: 1 }))
+  const settled = Type.Object({
+    ...pairFields(names, settledPrice),
+    agreed: nullable(Type.Boolean()),
+  })
+  const match = Type.Object({
+    ...{ ...pairFields(names, listingOf), ...assessmentFields },
+    settled: nullable(settled),
+  })
   const list = Type.Object({
     matches: Type.Array(match),
     total: Type.Integer({ minimum: 0 }),
@@ -91,8 +104,24 @@ export function matchText(
     const record = withKeys(records.bytes(market, nowMs).toString(), ownIds(market, names))
     return `${JSON.stringify(market.ref.platform)}:${record}`
   })
-  return `{${sides.join()},${JSON.stringify(own).slice(1)}`
+  return `{${sides.join()},${JSON.stringify({ ...own, settled: settledOf(match) }).slice(1)}`
 }
+
+/** Payouts of the outcome that the first market quotes, by platform. Null while no market of the pair has a result. */
+function settledOf({ a, b, pairScore }: MatchView) {
+  if (!isComparable(pairScore)) return null
+  const [first, own] = [payoutOf(a), payoutOf(b)]
+  if (first === null && own === null) return null
+  const second = own !== null && pairScore.inverted === true ? complement(own) : own
+  return {
+    [a.ref.platform]: first === null ? null : first / MICROS,
+    [b.ref.platform]: second === null ? null : second / MICROS,
+    agreed: first === null || second === null ? null : first === second,
+  }
+}
+
+const payoutOf = ({ summary: { status, settlementPrice } }: MarketView): PriceMicros | null =>
+  status === 'resolved' ? settlementPrice : null
 
 function ownIds({ ref, summary }: MarketView, names: VenueTable) {
   const { market, event } = names.of(ref.venue).idFields

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import {
   MATCH_ORDERS,
+  MATCH_STATUSES,
   type MatchFilter,
   type MatchListView,
   type MatchPage,
@@ -61,7 +62,9 @@ export function matchRoutes(parts: MatchRouteParts): readonly Route[] {
           'midpoint of the second venue less that of the first. `min_gap` and `sort_by=price_gap` ask ' +
           'for its width, either way; `volume` is that of both markets over 24 hours. ' +
           '`sort_by=price_gap` lists `identical` pairs with a score of at least 80, unless `relation`, ' +
-          '`min_score` or `confidence` selects others.',
+          '`min_score` or `confidence` selects others. `status` selects pairs by the state of their markets: ' +
+          'a pair of the same question with a score of at least 80 stays listed for 30 days after both results, and `settled` has ' +
+          'what each venue pays for the outcome that the first market quotes.',
         answer: schemas.list,
         isNamed: true,
         refusals: { 400: pageRefusals[400] },
@@ -95,6 +98,7 @@ const listQuery = (names: VenueTable) =>
     event_ticker: parameters.list(...venueAliases(names, 'ticker')),
     confidence: Type.Optional(choice(CONFIDENCES)),
     relation: Type.Optional(choice(RELATIONS)),
+    status: choice(MATCH_STATUSES, { default: 'open' }),
     min_gap: Type.Number({ minimum: 0, maximum: 1, default: 0 }),
     sort_by: choice(MATCH_ORDERS, { default: 'score' }),
     limit: parameters.limit(200, 20),
@@ -121,6 +125,7 @@ function listMatches(
     query.confidence === undefined &&
     (relation === null || relation === 'identical')
   const filter: MatchFilter = {
+    status: query.status,
     scoreMin: scoreMin ?? (isSameOnly ? MATCH_SCORE : 0),
     search: search === '' ? null : search,
     slugs: { venues: keysOf(parts.names, 'slug'), texts: query.market_slug ?? [] },

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isSame } from '../../actors/arbitrage/baskets.ts'
+import { isComparable } from '../../actors/matches/views.ts'
 import { pause } from '../../engine/clock.ts'
 import { FAULT_NAMES } from '../../engine/fault-names.ts'
 import { opportunityRecordedMsMin } from '../../engine/limits.ts'
@@ -122,7 +122,7 @@ test('reports every lasting arbitrage opportunity of the simulated venues, and n
     const isKnown = ({ markets: [first] }: Gap): boolean => {
       const market = catalog.find(`venue_a_${first}`)
       const match = market === null ? null : matches.matchOf(market.ref)
-      return match !== null && isSame(match)
+      return match !== null && isComparable(match.pairScore)
     }
     const pairMs = ({ markets: [first] }: Gap) => pairedMs.get(first ?? '')
     const knownMs = (gap: Gap): number =>

@@ -23,6 +23,10 @@ const PAGE_PAIRS = 20
 const CONFIDENCES = ['', 'high', 'medium', 'low'] as const
 const ORDERS = ['score', 'price_gap'] as const
 const ORDER_LABELS = { score: 'Score', price_gap: 'Price gap' } as const
+const STATES = ['open', 'closed', 'resolved', 'all'] as const
+const STATE_LABELS = {
+  ...{ open: 'Trading', closed: 'Ended, not settled', resolved: 'Settled', all: 'All' },
+} as const
 const RELATIONS = ['identical', 'any', 'subset', 'superset', 'overlap', 'different'] as const
 const HEADINGS = {
   ...RELATION_LABELS,
@@ -38,14 +42,15 @@ const scoresOf = (isIdentical: boolean) =>
 export function MatchesPage({ route }: PageProps) {
   const confidence = chosen(route, 'confidence', CONFIDENCES)
   const relation = chosen(route, 'relation', RELATIONS)
+  const status = chosen(route, 'state', STATES)
   const isIdentical = relation === 'identical'
   const scores = scoresOf(isIdentical)
   const scoreMin = chosenNumber(route, 'score', scores)
   const search = route.query.get('q') ?? ''
-  const isPriced = isIdentical && scoreMin >= SAME_SCORE_MIN
+  const isPriced = status === 'open' && isIdentical && scoreMin >= SAME_SCORE_MIN
   const order = isPriced ? chosen(route, 'sort', ORDERS) : 'score'
   const fetchPage = (cursor: string | null, limit: number, signal?: AbortSignal) => {
-    const relations = { relation: relation === 'any' ? null : relation }
+    const relations = { relation: relation === 'any' ? null : relation, status }
     const filters = { confidence: confidence || null, search: search || null, ...relations }
     const sorting = { min_score: scoreMin, sort_by: order, limit, cursor }
     const query = { ...filters, ...sorting }
@@ -60,10 +65,11 @@ export function MatchesPage({ route }: PageProps) {
       const { total, cursor: next } = list
       return { pairs: pairsOf(list.matches, venues), venues, total, cursor: next }
     },
-    [confidence, relation, scoreMin, search, order],
+    [confidence, relation, status, scoreMin, search, order],
   )
   const isNarrowed =
     confidence !== '' ||
+    status !== 'open' ||
     !['identical', 'any'].includes(relation) ||
     scoreMin !== scores.otherwise ||
     search !== ''
@@ -83,6 +89,9 @@ export function MatchesPage({ route }: PageProps) {
       <${ChoiceField} label="Questions" value=${relation}
         choices=${RELATIONS.map((value) => [value, value === 'any' ? 'Same and similar' : RELATION_LABELS[value]])}
         choose=${(value: string) => changeQuery(route, { relation: value })} />
+      <${ChoiceField} label="State" value=${status}
+        choices=${STATES.map((value) => [value, STATE_LABELS[value]])}
+        choose=${(state: string) => changeQuery(route, { state })} />
       <${ChoiceField} label="Sort by" value=${order}
         choices=${(isPriced ? ORDERS : ORDERS.slice(0, 1)).map((value) => [value, ORDER_LABELS[value]])}
         choose=${(sort: string) => changeQuery(route, { sort })} />
@@ -98,7 +107,7 @@ export function MatchesPage({ route }: PageProps) {
         first.total === 0 && paged.kind === 'answered'
           ? html`<${Empty} again=${paged.again}>${
               isNarrowed
-                ? 'No pair passes these filters: lower the score, or choose any confidence or similar questions.'
+                ? 'No pair passes these filters: lower the score, or choose any confidence, state or similar questions.'
                 : 'No pairs yet: the catalogues are being loaded and compared.'
             }<//>`
           : null

@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { BookView } from '../../client/connect.ts'
 import { request } from '../api.ts'
 import { gapText, priceText, stepDecimals } from '../format.ts'
@@ -5,19 +6,29 @@ import { html } from '../html.ts'
 import type { Market, MatchList } from '../records.ts'
 import { hrefOf } from '../route.ts'
 import { useSignal } from '../signal.ts'
-import { bookOf, feeds, streamState } from '../stream.ts'
+import { bookOf, feeds, follow, streamState } from '../stream.ts'
 import { BOOK_STATE_LABELS, bookStateOf, useBooks } from './book.ts'
 import { besides, fetchGames } from './games.ts'
 import { endText } from './market-facts.ts'
-import { isComparable, type MatchPair, type MatchRecord, MatchTags, pairsOf } from './pair.ts'
+import {
+  isComparable,
+  isEnded,
+  type MatchPair,
+  type MatchRecord,
+  MatchTags,
+  PairResults,
+  pairsOf,
+} from './pair.ts'
 import { type Crossing, contrary, crossingOf, gapOf, midOf, type Quote } from './quotes.ts'
 import { Unanswered, useRequest } from './requests.ts'
 import { Empty } from './states.ts'
-import { fetchVenues, fullVenueText, venueText } from './venues.ts'
+import { fetchVenues, fullVenueText, type Venues, venueText } from './venues.ts'
 
 interface MatchedMarket {
   readonly market: Market
   readonly match: MatchRecord
+  readonly pair: MatchPair
+  readonly venues: Venues
 }
 
 const LIMIT = 200
@@ -29,16 +40,28 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
     [id, status, platforms.length],
   )
   const { other: name = null, matchedMarket = null } = result.answer ?? {}
+  const { again } = result
+  const otherId = matchedMarket?.market.id ?? null
+  useEffect(
+    () =>
+      otherId === null
+        ? undefined
+        : follow(
+            { channel: 'lifecycle', marketIds: [otherId] },
+            { onMessage: again, onGap: again },
+          ),
+    [otherId],
+  )
   const isSimilar = matchedMarket !== null && !isComparable(matchedMarket.match)
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `${isSimilar ? 'Similar question at' : 'At'} ${fullVenueText(name)}`}</h2>
     <${Unanswered} result=${result} what="the matched market" />
     ${name === null || matchedMarket !== null ? null : status === 'open' ? html`<${Empty} again=${result.again}>No matching market at ${venueText(name)}.<//>` : html`<${EndedMatchedMarket} market=${market} venue=${name} />`}
-    ${matchedMarket === null ? null : isSimilar ? similar(matchedMarket) : found(market, matchedMarket)}
+    ${matchedMarket === null ? null : isSimilar ? similar(matchedMarket) : isEnded(matchedMarket.pair) ? ended(matchedMarket) : found(market, matchedMarket)}
   </section>`
 }
 
-/** Shown for a market that is not open. A match ends with trading, but the list of games still has both venues' markets. */
+/** Shown for a market that is not open and has no stored pair. The list of games may have the other venue's market. */
 function EndedMatchedMarket({
   market,
   venue,
@@ -60,7 +83,7 @@ function EndedMatchedMarket({
     return html`<${Unanswered} result=${result} what="the matched market" />`
   const { day, others } = result.answer
   return html`
-    ${others.length === 0 ? html`<${Empty}>No matching market at ${venueText(venue)}. Matches end with trading.<//>` : null}
+    ${others.length === 0 ? html`<${Empty}>No matching market at ${venueText(venue)}.<//>` : null}
     ${others.map(
       (one) => html`<div key=${one.id} data-twin=${one.id}>
         <p class="question"><a href=${hrefOf('market', one.id)}>${one.question}</a></p>
@@ -100,24 +123,19 @@ export async function fetchMatchedMarket(market: Market, signal: AbortSignal) {
   const venues = await fetchVenues(signal)
   const isOfA = market.platforms[0]?.platform === venues.a
   const { matches } = await request<MatchList>('/v1/matching-markets', {
-    query: { ...filterOf(market, isOfA), limit: LIMIT },
+    query: { ...filterOf(market, isOfA), status: 'all', limit: LIMIT },
     signal,
   })
   const other = isOfA ? venues.b : venues.a
-  return { other, matchedMarket: findMatchedMarket(pairsOf(matches, venues), market.id) }
+  const pair = pairsOf(matches, venues).find(({ a, b }) => [a.id, b.id].includes(market.id))
+  if (pair === undefined) return { other, matchedMarket: null }
+  const matchedMarket = { market: isOfA ? pair.b : pair.a, match: pair.match, pair, venues }
+  return { other, matchedMarket }
 }
 
 /** Venue a's markets are found by slug, venue b's by event. */
 function filterOf({ slug, event_slug: event }: Market, isOfA: boolean) {
   return isOfA ? { market_slug: slug } : { event_ticker: event ?? slug }
-}
-
-function findMatchedMarket(pairs: readonly MatchPair[], marketId: string): MatchedMarket | null {
-  for (const { a, b, match } of pairs) {
-    if (a.id === marketId) return { market: b, match }
-    if (b.id === marketId) return { market: a, match }
-  }
-  return null
 }
 
 /** Prices of different questions are not compared, so the difference comes first. */
@@ -129,6 +147,12 @@ const similar = ({ market: { id, question, status }, match }: MatchedMarket) => 
   <p class="muted">Prices are compared only for the same question with a score of at least 80.</p>
 `
 
+const ended = ({ match, pair, venues }: MatchedMarket) => html`
+  <${PairResults} pair=${pair} venues=${venues} />
+  <${MatchTags} match=${match} />
+  <p class="muted">${match.explanation}</p>
+`
+
 function found(market: Market, matchedMarket: MatchedMarket) {
   const { score, confidence, relation, inverted, explanation } = matchedMarket.match
   const [first, otherFirst] = [market.outcomes[0]?.label, matchedMarket.market.outcomes[0]?.label]
@@ -137,7 +161,6 @@ function found(market: Market, matchedMarket: MatchedMarket) {
     <p class="row">
       <span class="tag">${confidence}</span>
       <span class="muted">score ${score.toFixed(1)} of 100, ${relation}</span>
-      ${matchedMarket.market.status === 'open' ? null : html`<span class="tag">${matchedMarket.market.status}</span>`}
     </p>
     ${
       inverted === true

@@ -3,6 +3,7 @@ import { html } from '../html.ts'
 import type { Market, MatchList } from '../records.ts'
 import { hrefOf } from '../route.ts'
 import { Price, Time } from './figures.ts'
+import { endText } from './market-facts.ts'
 import { contrary, gapOf, type LivePrices, type Quote, quoteOf } from './quotes.ts'
 import { type Venues, venueText } from './venues.ts'
 
@@ -74,6 +75,33 @@ export const RELATION_LABELS = {
 /** Tag color by confidence. */
 export const CONFIDENCE_TAGS = { high: 'good', medium: 'wait', low: 'bad' } as const
 
+/** True if a market of the pair does not trade. */
+export const isEnded = ({ a, b }: Pick<MatchPair, 'a' | 'b'>): boolean =>
+  a.status !== 'open' || b.status !== 'open'
+
+/** State or result of both markets, and whether both results agree. */
+export function PairResults({ pair: { a, b, match }, venues }: Omit<PairProps, 'live'>) {
+  const agreed = match.settled?.agreed ?? null
+  return html`<div class="stack" data-agreed=${agreed}>
+    <ul class="match-questions">
+      ${[[venues.a, a] as const, [venues.b, b] as const].map(
+        ([venue, market]) => html`<li key=${market.id} data-market=${market.id}>
+          <a href=${hrefOf('market', market.id)}>${market.question}</a>
+          <span class="muted below">${venueText(venue)}</span>
+          <strong class="below">${endText(market) ?? 'Still trading'}</strong>
+        </li>`,
+      )}
+    </ul>
+    ${
+      agreed === null
+        ? null
+        : agreed
+          ? html`<p><span class="tag good">Same result</span> Both venues settled the question the same way.</p>`
+          : html`<p><span class="tag bad">Different results</span> The venues did not settle the question the same way.</p>`
+    }
+  </div>`
+}
+
 interface PairProps {
   readonly pair: MatchPair
   readonly venues: Venues
@@ -86,10 +114,13 @@ export function MatchCard({ pair, venues, live }: PairProps) {
   return html`<article class="card stack match" data-score=${match.score}>
     <${MatchTags} match=${match} />
     ${
-      isComparable(match)
-        ? html`<${PairPrices} pair=${pair} venues=${venues} live=${live} />
+      isEnded(pair)
+        ? html`<${PairResults} pair=${pair} venues=${venues} />
           <p class="muted match-why">${match.explanation} ${found}</p>`
-        : html`<p class="match-why">${match.explanation}</p>
+        : isComparable(match)
+          ? html`<${PairPrices} pair=${pair} venues=${venues} live=${live} />
+          <p class="muted match-why">${match.explanation} ${found}</p>`
+          : html`<p class="match-why">${match.explanation}</p>
           <${PairQuestions} pair=${pair} venues=${venues} />
           <p class="muted">${found}</p>`
     }

@@ -10,6 +10,7 @@ import { type MatchPort, openMatchThread } from '../../../engine/matching/match-
 import { openPairFinder, PairFinder } from '../../../engine/matching/search/pair-finder.ts'
 import { VETOES } from '../../../engine/matching/veto/vetoes.ts'
 import { silentLog } from '../../../engine/process/log.ts'
+import { DAY_MS } from '../../../engine/units.ts'
 import { FakeEngine } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import type { FakeMarket } from '../../support/fakes/market.ts'
@@ -175,6 +176,72 @@ describe('Matcher', () => {
     assert.deepEqual(bench.pairs, [])
     await bench.settle()
     assert.deepEqual([...bench.storage.matches.all()], [])
+    await bench.matcher.close()
+  })
+
+  test('retains a pair with comparable prices when a market closes, even after a restart, until 30 days after both results', async () => {
+    const bench = await started()
+    const [a1, a2, b1, b2] = [...bench.all.values()]
+    assert.ok(a1 !== undefined && a2 !== undefined && b1 !== undefined && b2 !== undefined)
+    const ended = () =>
+      [...bench.matches.allEnded()].map(({ a, b }) => `${a.ref.nativeId}-${b.ref.nativeId}`)
+    const listed = (status: 'open' | 'closed' | 'resolved' | 'all') => {
+      bench.clock.advance(5_000)
+      const texts = { venues: [], texts: [] }
+      const any = { slugs: texts, events: texts, search: null, confidence: null, relation: null }
+      const filter = { ...any, status, scoreMin: 0, gapMin: 0 }
+      const list = { filter, sortBy: 'score', pin: null, offset: 0, limit: 10 } as const
+      const page = bench.matches.listMatches(list)
+      assert.ok(page !== 'expired')
+      return page.matches.map(({ a }) => a.ref.nativeId)
+    }
+    const foundAtMs = bench.matches.matchOf(a1.ref)?.matchedAtMs
+    bench.change(b1, { status: 'closed' })
+    bench.change(b2, { status: 'closed' })
+    await bench.settle()
+    assert.deepEqual([bench.pairs, ended()], [[], ['a1-b1']])
+    assert.equal(bench.matches.matchOf(a1.ref), null)
+    assert.deepEqual([listed('open'), listed('closed'), listed('all')], [[], ['a1'], ['a1']])
+    bench.reopen()
+    bench.matcher.start()
+    await bench.settle()
+    assert.deepEqual([bench.pairs, ended()], [[], ['a1-b1']])
+    bench.change(b1, { status: 'open' })
+    await bench.settle()
+    assert.deepEqual([bench.pairs, ended()], [['a1-b1 100'], []])
+    assert.equal(bench.matches.matchOf(a1.ref)?.matchedAtMs, foundAtMs)
+    const settledAtMs = bench.clock.nowMs()
+    bench.change(a1, { status: 'resolved', settledAtMs })
+    bench.change(b1, { status: 'resolved', settledAtMs })
+    assert.deepEqual([listed('closed'), listed('resolved')], [[], ['a1']])
+    bench.clock.advance(30 * DAY_MS - 60_000)
+    bench.matcher.rematch()
+    assert.deepEqual(ended(), ['a1-b1'])
+    bench.clock.advance(120_000)
+    bench.matcher.rematch()
+    assert.deepEqual(ended(), [])
+    assert.deepEqual([...bench.storage.matches.all()], [])
+    await bench.matcher.close()
+  })
+
+  test('replaces an ended pair when a market gets another partner, and removes the pair with a removed market', async () => {
+    const bench = await started()
+    const [a1, , b1] = [...bench.all.values()]
+    assert.ok(a1 !== undefined && b1 !== undefined)
+    bench.change(a1, { status: 'closed' })
+    await bench.settle()
+    assert.equal(bench.matches.endedMatchOf(b1.ref)?.a, a1)
+    const a3 = bench.add('a', 'a3', 'Will Ada win the great medal in Ruritania')
+    await bench.settle()
+    assert.equal(bench.matches.endedMatchOf(b1.ref), null)
+    assert.ok(bench.pairs.includes('a3-b1 100'))
+    assert.ok([...bench.storage.matches.all()].every(({ a }) => a !== a1.ref.number))
+    bench.change(b1, { status: 'closed' })
+    assert.equal(bench.matches.endedMatchOf(a3.ref)?.b, b1)
+    bench.all.delete(b1.ref.number)
+    bench.matcher.onRemoved(b1)
+    assert.equal(bench.matches.endedCount, 0)
+    assert.ok([...bench.storage.matches.all()].every(({ a }) => a !== a3.ref.number))
     await bench.matcher.close()
   })
 

@@ -67,6 +67,7 @@ function match(a: Market, b: Market, inverted: boolean | null): MatchRecord {
   const record: MatchRecord = {
     ...{ score: 90, confidence: 'high', relation: 'identical', inverted, outcome_map: null },
     ...{ explanation: 'same', vetoes: [], price_gap: null, matched_at: 1 },
+    settled: null,
   }
   return Object.assign(record, { [VENUES.a]: a, [VENUES.b]: b })
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Page, Route } from 'playwright-core'
+import { publishLifecycle } from '../../../actors/market/updates.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { outcomeId } from '../../../engine/ids.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
@@ -386,6 +387,48 @@ test('shows the prices of the matched market for the same outcome, and the live 
     () => document.querySelector('.twin [data-figure=ask]')?.textContent?.includes('47¢') === true,
   )
 })
+
+test('leaves a matched market on the page after both markets ended, and states how each settled', async () => {
+  const { engine } = dashboard.server
+  const market = add('victory')
+  const matchedMarket = add('defeat', { venue: 'b', question: 'Will defeat be avoided?' })
+  const score = { score: 93, relation: 'identical', inverted: false, outcomeMap: [0, 1] } as const
+  const rest = { vetoes: [], reasons: [], explanation: 'Victory avoids defeat.' }
+  engine.matches.put(market, matchedMarket, { ...score, ...rest })
+  const end = (one: FakeMarket, status: 'closed' | 'resolved', settlementPrice = 0) => {
+    one.summary = {
+      ...{ ...one.summary, status, settlementPrice: priceMicros(settlementPrice) },
+    }
+    one.now = { ...one.now, price: priceMicros(settlementPrice), source: 'settlement' }
+    engine.matches.onListed(one)
+    publishLifecycleOf(one, status)
+  }
+  end(matchedMarket, 'closed')
+  const page = await dashboard.open(pageOf(market))
+  const panel = page.locator('.twin')
+  const result = (one: FakeMarket) => panel.locator(`[data-market="${one.ref.id}"]`)
+  await result(market).getByText('Still trading').waitFor()
+  await result(matchedMarket).getByText('This market does not trade now.').waitFor()
+  end(market, 'resolved', 1_000_000)
+  await result(market).getByText('Settled: Yes').waitFor()
+  end(matchedMarket, 'resolved')
+  await result(matchedMarket).getByText('Settled: No').waitFor()
+  await panel.getByText('Different results').waitFor()
+  await page.goto(`${dashboard.server.origin}/dashboard#/matches`)
+  await page.getByLabel('State').selectOption('resolved')
+  const card = page.locator('.match', { hasText: 'Will defeat be avoided?' })
+  await card.getByText('Different results').waitFor()
+  assert.match(page.url(), /state=resolved/)
+})
+
+function publishLifecycleOf(market: FakeMarket, event: 'closed' | 'resolved'): void {
+  const { publisher, clock } = dashboard.server.engine
+  const nowMs = clock.nowMs()
+  const times = { venueTimeMs: nowMs, receivedAtMs: nowMs }
+  publishLifecycle(publisher, market.ref, times, {
+    ...{ event, facts: market.summary, matchedMarket: null },
+  })
+}
 
 test('shows for a matched market with a different question the difference first, and no prices', async () => {
   const market = add('rain in Boston')

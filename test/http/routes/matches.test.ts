@@ -6,7 +6,7 @@ import { Matches } from '../../../actors/matches/matches.ts'
 import type { GameView, MarketView } from '../../../actors/views.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { nativeEventId } from '../../../engine/ids.ts'
-import { usdMicros } from '../../../engine/units.ts'
+import { priceMicros, usdMicros } from '../../../engine/units.ts'
 import { MarketRecords } from '../../../http/records/markets.ts'
 import { matchSchemas } from '../../../http/records/matches.ts'
 import type { Answer } from '../../../http/request/reply.ts'
@@ -94,6 +94,9 @@ const Named = Type.Object({
   ),
 })
 
+const Settled = Type.Object({
+  matches: Type.Array(Type.Object({ settled: Type.Unknown() })),
+})
 const Gaps = Type.Object({ matches: Type.Array(Type.Object({ price_gap: Type.Number() })) })
 
 async function list(query = '') {
@@ -200,6 +203,41 @@ describe('GET /v1/matching-markets', () => {
       rows.map(({ venue_b: b }) => b.platforms.length),
       [2, 2, 1, 1, 1],
     )
+  })
+
+  test('lists ended pairs by status, with what each venue pays for the outcome of the first market', async () => {
+    clock.advance(5_000)
+    const [a, b] = pair('ended', 96)
+    const [c, d] = pair('turned', 97, { inverted: true, outcomeMap: [1, 0] })
+    assert.ok(a !== undefined && b !== undefined && c !== undefined && d !== undefined)
+    const end = (market: MarketView, settlementPrice: number) => {
+      const settled = { status: 'resolved', settlementPrice: priceMicros(settlementPrice) }
+      Object.assign(market, { summary: { ...market.summary, ...settled } })
+      matches.onListed(market)
+    }
+    end(a, 1_000_000)
+    end(c, 0)
+    end(d, 0)
+    const settledOf = async (query: string) => {
+      clock.advance(5_000)
+      const { matches: listed } = Value.Decode(Settled, await list(query))
+      return listed.map(({ settled }) => settled)
+    }
+    assert.equal((await list()).total, 5)
+    assert.deepEqual(namesOf(await list('status=closed')), ['aended'])
+    assert.deepEqual(await settledOf('status=closed'), [
+      { venue_a: 1, venue_b: null, agreed: null },
+    ])
+    assert.deepEqual(await settledOf('status=resolved'), [
+      { venue_a: 0, venue_b: 1, agreed: false },
+    ])
+    end(b, 1_000_000)
+    assert.deepEqual(await settledOf('status=resolved&search=ended'), [
+      { venue_a: 1, venue_b: 1, agreed: true },
+    ])
+    assert.equal((await list('status=all')).total, 7)
+    assert.equal((await get('/v1/matching-markets', 'status=ended')).status, 422)
+    for (const market of [a, c]) matches.remove(market.ref)
   })
 
   test('returns every match that existed at the first page once across pages while matches are added', async () => {

@@ -134,7 +134,7 @@ export class RecordedEngine {
       ...{ log, clock: this.#clock, logger: silentLog, metrics: new Metrics() },
       ...{ term: this.term, view, publisher, feeder },
       events: () => engine.catalog.listedEvents(),
-      pairs: () => engine.matches.all(),
+      pairs: () => engine.matches.allListed(),
       opportunities: () => engine.arbitrage.open(),
       shardPositions: () =>
         [...this.#shards].map(([shard, { sequence, batch }]) => ({ shard, sequence, batch })),
