@@ -59,10 +59,12 @@ test('accepts the aliases of a parameter on every route that has the parameter',
     for (const { name, values } of client.parameters) {
       const [value = ''] = values.valid
       const promised = [...(PROMISED[name] ?? []), ...(OWN[pattern]?.[name] ?? [])]
-      for (const alias of promised.filter((one) => !canonical.includes(one))) {
-        const others = client.required.filter(([one]) => one !== name)
+      const own = promised.filter((one) => !canonical.includes(one))
+      if (own.length === 0) continue
+      const others = client.required.filter(([one]) => one !== name)
+      const { status: wanted } = await client.ask({ query: [...others, [name, value]] })
+      for (const alias of own) {
         const { status, headers } = await client.ask({ query: [...others, [alias, value]] })
-        const { status: wanted } = await client.ask({ query: [...others, [name, value]] })
         assert.equal(status, wanted, `${pattern}: ${alias} for ${name}`)
         assert.equal(headers.get('x-unknown-parameters'), undefined, `${pattern}: ${alias}`)
         aliasCount += 1
