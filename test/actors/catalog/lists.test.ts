@@ -21,7 +21,7 @@ import {
   RandomCatalog,
 } from '../../support/worlds/random-catalog.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 60 : 5
+const SEEDS = process.env.TEST_LONG === '1' ? 60 : 3
 const SHARED_MS = 5_000
 const ORDERS = ['volume', 'created_at', 'close_time'] as const
 const FIRST = { pin: null, offset: 0, limit: 1_000 } as const

@@ -491,7 +491,7 @@ test('publishes a changed question, close time, outcomes or fees of a market onc
 })
 
 test('sends snapshots and updates from which a subscriber rebuilds the market’s book', () => {
-  const seeds = process.env.TEST_LONG === '1' ? 500 : 100
+  const seeds = process.env.TEST_LONG === '1' ? 500 : 40
   for (let seed = 0; seed < seeds; seed += 1) {
     const random = seededRandom('market', seed)
     const { actor, publisher } = openMarket()

@@ -25,7 +25,7 @@ import { naiveCandles } from '../../support/reference/naive/candles.ts'
 import { openData } from '../../support/rigs/data-folder.ts'
 import { NOON, recordingPublisher, storedMarket, trade } from '../../support/worlds/builders.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 25 : 8
+const SEEDS = process.env.TEST_LONG === '1' ? 25 : 4
 
 function openActor(storage: Storage): MarketActor {
   const { publisher } = recordingPublisher()

@@ -9,7 +9,7 @@ import { ManualClock } from '../../support/fakes/manual-clock.ts'
 import { MemoryWallets } from '../../support/reference/memory.ts'
 import { addressOf, storedWallet } from '../../support/worlds/stored-wallets.ts'
 
-const STEPS = process.env.TEST_LONG === '1' ? 30 : 8
+const STEPS = process.env.TEST_LONG === '1' ? 30 : 4
 const HOURS: Readonly<Record<WalletWindow, number>> = {
   ...{ one_day: 24, seven_day: 168, thirty_day: 720, all_time: 0 },
 }

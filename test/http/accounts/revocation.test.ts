@@ -5,8 +5,8 @@ import { openQuickAccounts } from '../../support/fakes/quick-accounts.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const CLIENTS = isLong ? 100 : 20
-const ROUNDS = isLong ? 50 : 3
+const CLIENTS = isLong ? 100 : 8
+const ROUNDS = isLong ? 50 : 2
 
 const { accounts, clock } = openQuickAccounts()
 let server: ApiServer

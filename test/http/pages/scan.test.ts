@@ -15,8 +15,8 @@ import { NOON } from '../../support/worlds/builders.ts'
 import { trade } from '../../support/worlds/stored.ts'
 
 const isLong = process.env.TEST_LONG === '1'
-const RANGES = isLong ? 2_000 : 60
-const REFUSED_RANGES = isLong ? 200 : 12
+const RANGES = isLong ? 2_000 : 30
+const REFUSED_RANGES = isLong ? 200 : 6
 const MARKET = { number: 1, venue: 'a' } as const
 
 test(`returns every row of a random time range on exactly one page even if many rows share a millisecond`, async (t) => {

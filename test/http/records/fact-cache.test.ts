@@ -20,7 +20,7 @@ import { openMarkets, someMessage } from '../../support/worlds/moved-markets.ts'
 /** Limits that leave no space for any entry. */
 const NOTHING = { countMax: 1, bytesMax: 1 }
 const LIMIT = 3
-const STEPS = process.env.TEST_LONG === '1' ? 600 : 150
+const STEPS = process.env.TEST_LONG === '1' ? 600 : 80
 
 const BOOKS = {
   epoch: 'k3f9c2',

@@ -22,7 +22,7 @@ import { emptyCatalog } from '../../support/worlds/random-catalog.ts'
 import { trade } from '../../support/worlds/stored.ts'
 
 const MARKETS = 500
-const TRADES = 3_000
+const TRADES = 1_500
 /** Duration of one read, milliseconds. */
 const READ_MS = 0.25
 /** Maximum reads in a time slice of 2.5 ms, including the last read, which begins within the slice. */

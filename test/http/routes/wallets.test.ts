@@ -33,7 +33,7 @@ before(async () => {
   const markets = ['Rain', 'Snow', 'Wind'].map((name) => server.engine.add(name))
   server.engine.add('TICKER', { venue: 'b' })
   const profile = { eoa: OWNER, handle: 'ann', pseudonym: 'Calm-Fox', image: null }
-  ann = randomWallet({ proxy: ANN, eventCount: 900, nowMs: NOON }, markets, profile)
+  ann = randomWallet({ proxy: ANN, eventCount: 400, nowMs: NOON }, markets, profile)
   server.engine.wallets.known.push(ann)
   for (const pair of ['b2', 'c3', 'd4']) {
     const requested = { proxy: fakeAddress(pair), eventCount: 60, nowMs: NOON }
@@ -253,7 +253,7 @@ test('returns a wallet’s trades for the first outcome, equal to a reference im
   ]
   for (const [query, isWanted] of cases) {
     const wanted = newest((row) => isFill(row) && isWanted(row)).map(({ id }) => id)
-    for (const limit of [7, 300]) {
+    for (const limit of [13, 150]) {
       const found = await pages(`${base}?${query}&limit=${limit}`, 'trades')
       assert.deepEqual(
         found.rows.map(({ id }) => id),
@@ -262,7 +262,7 @@ test('returns a wallet’s trades for the first outcome, equal to a reference im
       )
       assert.equal(found.count, Math.max(1, Math.ceil(wanted.length / limit)), query)
     }
-    const oldest = await pages(`${base}?${query}&limit=100&order=asc`, 'trades')
+    const oldest = await pages(`${base}?${query}&limit=70&order=asc`, 'trades')
     assert.deepEqual(
       oldest.rows.map(({ id }) => id),
       [...wanted].reverse(),
@@ -406,7 +406,7 @@ function holder(pair: string, count: number): FakeWallet {
 }
 
 test('returns every position that existed at the first page once across pages, in order, while positions change', async () => {
-  const wallet = holder('77', 3_000)
+  const wallet = holder('77', 1_000)
   const base = `/v1/wallets/${wallet.profile.proxy}/positions?status=all&min_balance=0&sort_by=total_pnl`
   const total = ({ realized, unrealized }: PositionView) => realized + unrealized
   const order = [...wallet.held].sort((one, other) => total(other) - total(one)).map(total)
@@ -414,7 +414,7 @@ test('returns every position that existed at the first page once across pages, i
   const before = new Map(wallet.held.map((position) => [String(position.token), total(position)]))
   const random = seededRandom('moves')
   let moves = 0
-  const { rows, count } = await pages(`${base}&limit=450`, 'positions', () => {
+  const { rows, count } = await pages(`${base}&limit=150`, 'positions', () => {
     moves += 1
     // Positions open, close and change, and their order is reversed.
     const fresh = { ...wallet.held[0], token: outcomeId(`new-${moves}`) }
@@ -433,7 +433,7 @@ test('returns every position that existed at the first page once across pages, i
     order,
   )
   const held = new Map(wallet.held.map((position) => [String(position.token), position]))
-  for (const row of rows.slice(-300)) {
+  for (const row of rows.slice(-100)) {
     assert.equal(
       row.realized_pnl,
       number(held.get(String(row.token_id))?.realized ?? -1),
@@ -453,8 +453,8 @@ test('returns every position that existed at the first page once across pages, i
 })
 
 test('filters and sorts positions like a reference implementation, with unknown figures last', async () => {
-  const wallet = holder('88', 600)
-  const base = `/v1/wallets/${wallet.profile.proxy}/positions?limit=500`
+  const wallet = holder('88', 150)
+  const base = `/v1/wallets/${wallet.profile.proxy}/positions?limit=100`
   const isOpen = ({ amount }: PositionView) => amount > 0
   const tokens = async (query: string) =>
     (await pages(`${base}&${query}`, 'positions')).rows.map((row) => String(row.token_id))
@@ -492,7 +492,7 @@ test('filters and sorts positions like a reference implementation, with unknown 
     for (const order of ['desc', 'asc'] as const) {
       const sign = order === 'asc' ? 1 : -1
       const found = await tokens(`status=all&min_balance=0&sort_by=${name}&order=${order}`)
-      assert.equal(found.length, 600)
+      assert.equal(found.length, 150)
       const got = found.map((token) => {
         const row = byToken.get(token)
         return row === undefined ? null : figure(row)

@@ -229,8 +229,8 @@ describe('webhook event bodies', () => {
     const rounds = process.env.TEST_LONG === '1' ? 40 : 2
     const wild = ['😀', '"', '\u0001', '\ud800', 'ü', '\\', 'a', '\u2028']
     for (let round = 0; round < rounds; round += 1) {
-      const long = () => random.pick(wild).repeat(random.pick([0, 300, 3_000, 30_000, 200_000]))
-      const tags = Array.from({ length: random.pick([0, 3, 2_000]) }, () => long().slice(0, 500))
+      const long = () => random.pick(wild).repeat(random.pick([0, 300, 3_000, 30_000]))
+      const tags = Array.from({ length: random.pick([0, 3, 200]) }, () => long().slice(0, 500))
       const set = { question: long(), description: long(), image: long(), url: long(), tags }
       const fixture = world(NAMES, { ...set, category: long() })
       const { one, other, bodies } = fixture

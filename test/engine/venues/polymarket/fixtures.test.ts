@@ -197,7 +197,7 @@ testOnBoth('never throws on 4,000 mutated frames of either stream', SEEDS, (t, r
   const tokens = seeds.map((text) => /"asset_id":"(\d+)"/.exec(text)?.[1] ?? '1')
   const { feed, events } = mapper([tokens[0] ?? '1', tokens[1] ?? '2'])
   const fates = new Map<string, number>()
-  for (let round = 0; round < 4_000; round += 1) {
+  for (let round = 0; round < 2_000; round += 1) {
     const text = mutate(random.pick([...seeds, ...activity]), random)
     countInto(fates, feed(text))
     const parsed = parseActivity(text)
@@ -210,7 +210,7 @@ testOnBoth('never throws on 4,000 mutated frames of either stream', SEEDS, (t, r
     }
     for (const event of events.splice(0)) assertSane(event, text)
   }
-  assert.ok((fates.get('rejected: not_json') ?? 0) > 200)
+  assert.ok((fates.get('rejected: not_json') ?? 0) > 100)
   assert.ok((fates.get('rejected: unknown_event_type') ?? 0) > 1)
   t.diagnostic([...fates].map(([key, count]) => `${key} ${count}`).join(', '))
 })

@@ -132,9 +132,11 @@ function randomTarget(random: Random, ids: readonly string[]) {
   return { fields: { market_ids: chosen }, ids: chosen, wide: null }
 }
 
+const ROUNDS = process.env.TEST_LONG === '1' ? 20 : 8
+
 test('requests coverage of a market once per connection that subscribes to its book, after random commands', () => {
   const random = seededRandom('book holds')
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const { engine, demand, hub, markets, caller, join } = open()
     const refused = markets[random.below(markets.length)]
     if (refused !== undefined && round % 2 === 1) demand.refused.add(refused.ref.number)

@@ -13,7 +13,7 @@ import {
   tradeEvent,
 } from '../../../../../engine/venues/polymarket/trades/trade-ledger.ts'
 
-const SEEDS = process.env.TEST_LONG === '1' ? 300 : 60
+const SEEDS = process.env.TEST_LONG === '1' ? 300 : 25
 const AT = timeMs(1_795_000_000_000)
 
 function wire(more: Partial<WireTrade> = {}): WireTrade {
