@@ -1,5 +1,6 @@
 // `npm run export` writes hours of the tape to files: from DATA_DIR, also while an engine runs, or from a service.
 
+import { NAUTILUS_TABLES } from '../../../storage/tape/export/nautilus.ts'
 import { systemClock } from '../../clock.ts'
 import { loadConfig } from '../../config.ts'
 import { type Arguments, openProgress, UsageError } from '../../process/command-line.ts'
@@ -8,10 +9,16 @@ import {
   EXPORT_TABLES,
   type ExportTableName,
   isExportFormat,
-  isExportTable,
 } from '../../tape/export-names.ts'
 import { HOUR_US, tapeFolder, US_PER_MS } from '../../tape/layout.ts'
-import { type ExportOrder, type ExportReport, exportHours, hourText } from '../export/export-run.ts'
+import {
+  EXPORT_LAYOUTS,
+  type ExportLayout,
+  type ExportOrder,
+  type ExportReport,
+  exportHours,
+  hourText,
+} from '../export/export-run.ts'
 import { tapeSource } from '../export/export-source.ts'
 import { OutputFolder } from '../export/output-folder.ts'
 import { serviceSource } from './export-service.ts'
@@ -29,6 +36,10 @@ const COMMAND = {
     out: { takes: 'DIR', means: 'where to: DIR/venue=…/table=…/date=…/hour=…/part-0.FORMAT' },
     tables: { takes: 'NAME', means: `${EXPORT_TABLES.join(', ')} (all)`, isMany: true },
     format: { takes: 'NAME', means: `${EXPORT_FORMATS.join(', ')} (parquet)` },
+    layout: {
+      takes: 'NAME',
+      means: 'twinbook, or nautilus: a catalog of nautilus_trader with two tables (twinbook)',
+    },
     url: { takes: 'URL', means: 'reads from the service at this address instead of DATA_DIR' },
     key: { takes: 'KEY', means: 'an API key of that service' },
     partial: { takes: null, means: 'also exports hours that are not final, as far as they are' },
@@ -61,12 +72,18 @@ function readRequest(given: Given): Request {
   if (toUs - fromUs > HOURS_MAX * HOUR_US) {
     throw new UsageError('--to is too late; it accepts at most 366 days after --from')
   }
+  const layout = readLayout(given)
   const format = given.text('format') ?? 'parquet'
   if (!isExportFormat(format)) {
     throw new UsageError(`--format is ${format}; it accepts ${EXPORT_FORMATS.join(', ')}`)
   }
+  const service = readService(given)
+  if (layout === 'nautilus' && (format !== 'parquet' || service !== null)) {
+    throw new UsageError('--layout nautilus writes Parquet from DATA_DIR: omit --format and --url')
+  }
+  const tables = readTables(given, layout === 'nautilus' ? NAUTILUS_TABLES : EXPORT_TABLES)
   return {
-    ...{ fromUs, toUs, out, tables: readTables(given), format, service: readService(given) },
+    ...{ fromUs, toUs, out, tables, format, layout, service },
     ...{ isPartial: given.has('partial'), isJson: given.has('json') },
   }
 }
@@ -83,12 +100,23 @@ function readHour(given: Given, option: 'from' | 'to'): number {
   return us
 }
 
-function readTables(given: Given): readonly ExportTableName[] {
-  if (!given.has('tables')) return EXPORT_TABLES
+function readLayout(given: Given): ExportLayout {
+  const text = given.text('layout') ?? 'twinbook'
+  const layout = EXPORT_LAYOUTS.find((name) => name === text)
+  if (layout !== undefined) return layout
+  throw new UsageError(`--layout is ${text}; it accepts ${EXPORT_LAYOUTS.join(', ')}`)
+}
+
+function readTables(
+  given: Given,
+  accepted: readonly ExportTableName[],
+): readonly ExportTableName[] {
+  if (!given.has('tables')) return accepted
   const names = given.texts('tables').flatMap((text) => text.split(','))
   return [...new Set(names)].map((name) => {
-    if (isExportTable(name)) return name
-    throw new UsageError(`--tables has ${name}; it accepts ${EXPORT_TABLES.join(', ')}`)
+    const table = accepted.find((other) => other === name)
+    if (table !== undefined) return table
+    throw new UsageError(`--tables has ${name}; it accepts ${accepted.join(', ')}`)
   })
 }
 

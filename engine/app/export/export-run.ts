@@ -1,5 +1,6 @@
 // One run of `npm run export`: writes each table of each hour of a range to its file.
 
+import { isNautilusTable, nautilusFiles } from '../../../storage/tape/export/nautilus.ts'
 import { EngineError } from '../../errors.ts'
 import type { ExportFormat, ExportTableName } from '../../tape/export-names.ts'
 import { HOUR_US, US_PER_MS } from '../../tape/layout.ts'
@@ -7,9 +8,14 @@ import { formatTime, timeMs } from '../../units.ts'
 import { contentOf, type ExportSource, type HourRange, type SourceHour } from './export-source.ts'
 import type { OutputFolder, UnitResult } from './output-folder.ts'
 
+export const EXPORT_LAYOUTS = ['twinbook', 'nautilus'] as const
+export type ExportLayout = (typeof EXPORT_LAYOUTS)[number]
+
 export interface ExportOrder extends HourRange {
   readonly tables: readonly ExportTableName[]
   readonly format: ExportFormat
+  /** `nautilus`: a catalog of nautilus_trader, with the tables of NAUTILUS_TABLES as Parquet. */
+  readonly layout: ExportLayout
   /** Whether hours that are not final are exported too. */
   readonly isPartial: boolean
 }
@@ -81,19 +87,25 @@ export async function exportHours(
 }
 
 function exportTable(
-  { format, isPartial }: ExportOrder,
+  { format, layout, isPartial }: ExportOrder,
   { source, output }: { readonly source: ExportSource; readonly output: OutputFolder },
   { hour, table }: { readonly hour: SourceHour; readonly table: ExportTableName },
 ): Promise<UnitResult> {
   const { platform, date } = hour
   const hh = String(hour.hour).padStart(2, '0')
-  const folder = `venue=${platform}/table=${table}/date=${date}/hour=${hh}`
-  const file = {
-    path: `${folder}/part-0.${format}`,
-    chunks: source.file(hour, { table, format }, isPartial),
-  }
   const content = hour.manifest === null ? null : contentOf(hour.manifest)
-  return output.write({ name: `${platform}.${table}.${date}.${hh}.${format}`, content }, [file])
+  if (layout === 'nautilus') {
+    const rows = source.rows?.(hour, table, isPartial)
+    if (rows === undefined || !isNautilusTable(table)) {
+      throw new Error(`the source has no rows of ${table} for a catalog`)
+    }
+    const unit = { name: `${platform}.${table}.${date}.${hh}.nautilus`, content }
+    return output.write(unit, nautilusFiles(rows, table, hour))
+  }
+  const folder = `venue=${platform}/table=${table}/date=${date}/hour=${hh}`
+  const chunks = source.file(hour, { table, format }, isPartial)
+  const unit = { name: `${platform}.${table}.${date}.${hh}.${format}`, content }
+  return output.write(unit, [{ path: `${folder}/part-0.${format}`, chunks }])
 }
 
 const rangeHours = ({ fromUs, toUs }: HourRange): readonly number[] =>

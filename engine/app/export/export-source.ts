@@ -1,10 +1,13 @@
 // The hours that `npm run export` reads: those of a data folder's tape, or those of a running service.
 
 import { createHash } from 'node:crypto'
+import type { Row } from '../../../storage/tape/export/columns.ts'
 import { type ExportChoice, exportFile } from '../../../storage/tape/export/export-file.ts'
+import { hourRows } from '../../../storage/tape/export/hour-rows.ts'
 import { Tape } from '../../../storage/tape/tape.ts'
 import { EngineError } from '../../errors.ts'
-import { listHours } from '../../tape/layout.ts'
+import type { ExportTableName } from '../../tape/export-names.ts'
+import { type HourFolder, listHours } from '../../tape/layout.ts'
 import { type Manifest, readManifest } from '../../tape/manifest.ts'
 import { requestedHour } from './hour-files.ts'
 
@@ -37,6 +40,8 @@ export interface ExportSource {
   hours(range: HourRange): Promise<readonly SourceHour[]>
   /** Reading the chunks throws EngineError: NOT_FINAL, NOT_FOUND if there is no such hour, and others. */
   file(hour: SourceHour, choice: ExportChoice, isPartial: boolean): FileChunks
+  /** The rows of a table, with the errors of `file`. Null: a pause. Absent: the source has files only. */
+  rows?(hour: SourceHour, table: ExportTableName, isPartial: boolean): Iterable<Row | null>
 }
 
 /** Identifies the content of a final hour: SHA-256 over the checksums of its files. */
@@ -54,18 +59,21 @@ export function tapeSource(folder: string): ExportSource {
       listHours(folder)
         .filter(({ startUs }) => startUs >= fromUs && startUs < toUs)
         .map((hour) => ({ ...hour, manifest: readManifest(hour) })),
-    file: (hour, choice, isPartial) => tapeFile(folder, hour, { choice, isPartial }),
+    file: (hour, choice, isPartial) =>
+      readHour(folder, { ...hour, isPartial }, (tape, found) => exportFile(tape, found, choice)),
+    rows: (hour, table, isPartial) =>
+      readHour(folder, { ...hour, isPartial }, (tape, found) => hourRows(tape, found, table)),
   }
 }
 
-function* tapeFile(
+function* readHour<Part>(
   folder: string,
-  hour: SourceHour,
-  { choice, isPartial }: { readonly choice: ExportChoice; readonly isPartial: boolean },
-): Generator<Uint8Array | null> {
-  const found = requestedHour(folder, { ...hour, isPartial })
+  hour: SourceHour & { readonly isPartial: boolean },
+  read: (tape: Tape, hour: HourFolder) => Iterable<Part>,
+): Generator<Part> {
+  const found = requestedHour(folder, hour)
   if ('kind' in found) throw new EngineError(found.code, found.detail)
-  yield* exportFile(new Tape(folder), found, choice)
+  yield* read(new Tape(folder), found)
   const manifest = readManifest(found)
   const isSame = hour.manifest === null || (manifest !== null && sameContent(manifest, hour))
   if (isSame) return

@@ -57,17 +57,32 @@ export class OutputFolder {
     this.#signal = signal
   }
 
-  /** `files` is read only if the unit is not finished. Its chunks are read one after the other. */
-  async write(unit: OutputUnit, files: Iterable<OutputFile>): Promise<UnitResult> {
+  /**
+   * `files` is read only if the unit is not finished, each file to its end before the next. Null: a pause. The files get
+   * their names when all are complete.
+   */
+  async write(unit: OutputUnit, files: Iterable<OutputFile | null>): Promise<UnitResult> {
     const recordPath = join(this.#folder, RECORDS, `${unit.name}.json`)
     const record = readRecord(recordPath)
     const result = record === null ? null : await this.#verify(unit, record)
     if (result !== null) return result
     const entries: FileEntry[] = []
-    for (const file of files) {
-      const { entry, isRefused } = await this.#writeFile(file)
-      if (isRefused) return differs(entry.path, 'it is not what this export would write')
-      entries.push(entry)
+    const temporary = new Map<string, string>()
+    try {
+      for (const file of files) {
+        await this.#pause()
+        if (file === null) continue
+        entries.push(await this.#writeFile(file, temporary))
+      }
+      for (const { path, sha256 } of entries) {
+        const existing = await sha256Of(join(this.#folder, path))
+        if (existing !== null && existing !== sha256) {
+          return differs(path, 'it is not what this export would write')
+        }
+      }
+      for (const [from, to] of temporary) await rename(from, to)
+    } finally {
+      for (const path of temporary.keys()) await rm(path, { force: true })
     }
     mkdirSync(dirname(recordPath), { recursive: true })
     const written: UnitRecord = { content: unit.content, files: entries }
@@ -89,22 +104,22 @@ export class OutputFolder {
     return isComplete ? { status: 'verified', files: record.files } : null
   }
 
-  /** `isRefused`: another file has the name. */
-  async #writeFile({
-    path,
-    chunks,
-  }: OutputFile): Promise<{ entry: FileEntry; isRefused: boolean }> {
+  /** Adds the temporary path with the final one to `temporary`. */
+  async #writeFile(
+    { path, chunks }: OutputFile,
+    temporary: Map<string, string>,
+  ): Promise<FileEntry> {
     const target = join(this.#folder, path)
     mkdirSync(dirname(target), { recursive: true })
-    const temporary = join(dirname(target), `.${basename(target)}.${process.pid}.partial`)
-    try {
-      const entry = { path, ...(await this.#copy(chunks, temporary)) }
-      const existing = await sha256Of(target)
-      if (existing === null) await rename(temporary, target)
-      return { entry, isRefused: existing !== null && existing !== entry.sha256 }
-    } finally {
-      await rm(temporary, { force: true })
-    }
+    const beside = join(dirname(target), `.${basename(target)}.${process.pid}.partial`)
+    temporary.set(beside, target)
+    return { path, ...(await this.#copy(chunks, beside)) }
+  }
+
+  /** Reading a tape is synchronous, so signals are handled here. */
+  async #pause(): Promise<void> {
+    await nextTick(this.#clock)
+    this.#signal.throwIfAborted()
   }
 
   async #copy(chunks: FileChunks, path: string): Promise<Omit<FileEntry, 'path'>> {
@@ -113,9 +128,7 @@ export class OutputFolder {
     const file = await open(path, 'w')
     try {
       for await (const chunk of chunks) {
-        // Reading a tape is synchronous. Signals are handled here.
-        await nextTick(this.#clock)
-        this.#signal.throwIfAborted()
+        await this.#pause()
         if (chunk === null) continue
         hash.update(chunk)
         bytes += chunk.length

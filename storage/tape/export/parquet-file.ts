@@ -25,7 +25,7 @@ export function* parquetFile(
 }
 
 /** Returns what was written since the last call. Offsets within the file continue. */
-class ChunkWriter extends ByteWriter {
+export class ChunkWriter extends ByteWriter {
   take(): Uint8Array<ArrayBuffer> {
     const chunk = new Uint8Array(this.getBuffer())
     this.index = 0

@@ -54,7 +54,7 @@ const newFolder = (): string => {
 
 const order = (set: Partial<ExportOrder> = {}): ExportOrder => ({
   ...{ fromUs: NOON_US, toUs: NOON_US + 2 * HOUR_US, tables: EXPORT_TABLES },
-  ...{ format: 'parquet', isPartial: false },
+  ...{ format: 'parquet', layout: 'twinbook', isPartial: false },
   ...set,
 })
 
@@ -206,6 +206,23 @@ test('leaves no incomplete file when it is stopped, and continues', async () => 
   assert.deepEqual(filesIn(out), [PATH])
   const { lines } = await run(out, { tables: ['trades', 'book_changes'] })
   assert.deepEqual(lines, ['verified', 'written', 'written', 'written'])
+})
+
+test('writes and verifies a file of each market for a catalog of nautilus_trader', async () => {
+  const out = newFolder()
+  const set = { layout: 'nautilus', tables: ['book_snapshots', 'trades'] } as const
+  assert.deepEqual((await run(out, set)).lines, Array(4).fill('written'))
+  const hours = ['12', '13'].map((hour) => {
+    const time = (rest: string) => `2026-11-20T${hour}-${rest}`
+    return `${time('00-00-000000000Z')}_${time('59-59-999999999Z')}.parquet`
+  })
+  const expected = ['order_book_deltas', 'trade_tick'].flatMap((type) =>
+    [0, 1, 2, 3].flatMap((market) =>
+      hours.map((hour) => `data/${type}/market-${market}.VENUE_A/${hour}`),
+    ),
+  )
+  assert.deepEqual(filesIn(out), expected)
+  assert.deepEqual((await run(out, set)).lines, Array(4).fill('verified'))
 })
 
 test('writes no file when the hour is deleted during its export', async () => {
