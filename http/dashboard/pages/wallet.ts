@@ -8,6 +8,7 @@ import { html } from '../html.ts'
 import { Figures, Profit, Time } from '../parts/figures.ts'
 import { ChoiceField, changeQuery, chosen } from '../parts/filters.ts'
 import { typed } from '../parts/forms.ts'
+import { type Choice, MarketName, Picker, searchMarkets } from '../parts/picker.ts'
 import { Unanswered, useRequest } from '../parts/requests.ts'
 import { Empty, sentence, Waiting } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
@@ -21,7 +22,7 @@ export function WalletPage({ route }: PageProps) {
   return html`
     <h1>Wallets</h1>
     <${WalletForm} address=${address ?? ''} />
-    ${address === null ? html`<${WalletRanking} route=${route} />` : html`<${Wallet} address=${address} />`}
+    ${address === null ? html`<${WalletRanking} route=${route} />` : html`<${Wallet} address=${address} route=${route} />`}
   `
 }
 
@@ -54,8 +55,9 @@ function WalletForm({ address }: { readonly address: string }) {
   </form>`
 }
 
-function Wallet({ address }: { readonly address: string }) {
+function Wallet({ address, route }: { readonly address: string; readonly route: PageRoute }) {
   const [venue] = useVenues()
+  const marketId = route.query.get('market')
   const result = useRequest(
     (signal) =>
       requestWithFacts<WalletProfile>(`/v1/wallets/${encodeURIComponent(address)}`, { signal }),
@@ -82,12 +84,37 @@ function Wallet({ address }: { readonly address: string }) {
           </div>`
     }
     <div class="stack" key=${profile.updated_at}>
+      <div class="row">
+        <h2 id="wallet-name">${nameOf(profile)}</h2>
+        ${profile.is_whale ? html`<span class="tag">whale</span>` : null}
+      </div>
+      <${WalletPnlCard} address=${profile.address} route=${route} />
       ${profileCard(profile)}
-      <${WalletPnlCard} address=${profile.address} />
-      <${WalletPositions} address=${profile.address} />
-      <${WalletTrades} address=${profile.address} />
+      <${MarketFilter} route=${route} marketId=${marketId} venue=${venue ?? null} />
+      <${WalletPositions} address=${profile.address} marketId=${marketId} route=${route} />
+      <${WalletTrades} address=${profile.address} marketId=${marketId} />
     </div>
   `
+}
+
+interface MarketFilterProps {
+  readonly route: PageRoute
+  readonly marketId: string | null
+  readonly venue: string | null
+}
+
+/** Limits positions and trades to one market. */
+function MarketFilter({ route, marketId, venue }: MarketFilterProps) {
+  const set = (id: string) => changeQuery(route, { market: id })
+  return html`<section class="card" aria-label="Filter of positions and trades">
+    ${
+      marketId === null
+        ? html`<${Picker} label="Only one market" placeholder="A question" search=${searchMarkets(venue)}
+            choose=${({ value }: Choice) => set(value)} />`
+        : html`<p class="row">Positions and trades of <strong><${MarketName} id=${marketId} /></strong> only.
+            <button type="button" onClick=${() => set('')}>Show all markets</button></p>`
+    }
+  </section>`
 }
 
 /** Removes the codes from `why`, which has the form `code: sentence; code: sentence`. */
@@ -122,10 +149,6 @@ function profileCard(profile: WalletProfile) {
   const isSecondName = filled(pseudonym) !== null && pseudonym !== name
   const counts = (...all: readonly number[]) => all.map(countText).join(' / ')
   return html`<section class="card stack wallet-profile" aria-labelledby="wallet-name">
-    <div class="row">
-      <h2 id="wallet-name">${name}</h2>
-      ${profile.is_whale ? html`<span class="tag">whale</span>` : null}
-    </div>
     <${Figures} of=${[
       ['Address', html`<code class="address">${proxy}</code>`],
       ...(eoa === null ? [] : [['Owner', html`<code class="address">${eoa}</code>`]]),

@@ -12,10 +12,10 @@ import type {
   WalletTrade,
   WalletTradePage,
 } from '../records.ts'
-import { hrefOf } from '../route.ts'
+import { hrefOf, type PageRoute } from '../route.ts'
 import { allRows, type CsvRows } from './csv-button.ts'
 import { Figures, Price, Profit, Time, TradedText, tradedOf } from './figures.ts'
-import { ChoiceField } from './filters.ts'
+import { ChoiceField, changeQuery, chosen } from './filters.ts'
 import { More, Unanswered, usePages, useRequest } from './requests.ts'
 import { Empty, Failure } from './states.ts'
 import { type Column, headings, type Order, table } from './tables.ts'
@@ -30,8 +30,13 @@ type Step = (typeof STEPS)[number][0]
 
 const TABLE_ROWS = 100
 
-export function WalletPnlCard({ address }: { readonly address: string }) {
-  const [step, setStep] = useState<Step>('all')
+interface WalletPnlCardProps {
+  readonly address: string
+  readonly route: PageRoute
+}
+
+export function WalletPnlCard({ address, route }: WalletPnlCardProps) {
+  const step = chosen(route, 'step', ['all', 'day', 'week', 'month'])
   const result = useRequest(
     (signal) =>
       request<WalletPnl>(`/v1/wallets/${address}/pnl`, {
@@ -47,7 +52,7 @@ export function WalletPnlCard({ address }: { readonly address: string }) {
         ${STEPS.map(
           ([name, label]) =>
             html`<button type="button" class="quiet" key=${name} aria-pressed=${name === step}
-            onClick=${() => setStep(name)}>${label}</button>`,
+            onClick=${() => changeQuery(route, { step: name })}>${label}</button>`,
         )}
       </div>
     </div>
@@ -70,7 +75,12 @@ function pnlBody(pnl: WalletPnl, step: Step) {
       ['Closed markets won', closedText(pnl)],
       ...(pnl.combo_realized_pnl === 0
         ? []
-        : [['Combos', combosText(pnl.combo_realized_pnl)] as const]),
+        : [
+            [
+              'Combos (bets on several markets, not in net)',
+              combosText(pnl.combo_realized_pnl),
+            ] as const,
+          ]),
     ]} />
     ${
       points.length === 0
@@ -176,27 +186,48 @@ const STATUSES = [
   ['closed', 'Closed'],
   ['all', 'All'],
 ] as const
+const ORDERS = [
+  ...(['current_value', 'balance', 'initial_value', 'realized_pnl', 'unrealized_pnl'] as const),
+  ...(['total_pnl', 'question'] as const),
+] as const
 const PAGE_ROWS = 50
 
-export function WalletPositions({ address }: { readonly address: string }) {
-  const [status, setStatus] = useState('open')
-  const [order, setOrder] = useState<Order<string>>({ column: 'current_value', isDown: true })
+interface ListProps {
+  readonly address: string
+  /** Null: all markets. */
+  readonly marketId: string | null
+}
+
+interface WalletPositionsProps extends ListProps {
+  readonly route: PageRoute
+}
+
+export function WalletPositions({ address, marketId, route }: WalletPositionsProps) {
+  const status = chosen(route, 'positions', ['open', 'closed', 'all'])
+  const order: Order<string> = {
+    column: chosen(route, 'sort', ORDERS),
+    isDown: chosen(route, 'way', ['down', 'up']) === 'down',
+  }
+  const setOrder = ({ column, isDown }: Order<string>) =>
+    changeQuery(route, { sort: column, way: isDown ? 'down' : 'up' })
   const fetchPage = (cursor: string | null, limit: number, signal?: AbortSignal) => {
     const sorting = { sort_by: order.column, order: order.isDown ? 'desc' : 'asc' }
     // Lists even tiny balances, because the summary counts them.
-    const query = { status, min_balance: 0, ...sorting, limit, cursor }
+    const query = { status, min_balance: 0, market_id: marketId, ...sorting, limit, cursor }
     return request<WalletPositionPage>(`/v1/wallets/${address}/positions`, { query, signal })
   }
   const paged = usePages(
     (cursor, signal) => fetchPage(cursor, PAGE_ROWS, signal),
-    [address, status, order],
+    [address, marketId, status, order.column, order.isDown],
   )
   const rows = paged.pages.flatMap(({ positions }) => positions)
+  const where = marketId === null ? '' : ' in this market'
   const summary = paged.pages[0]?.summary
   return html`<section class="card stack wallet-positions" aria-labelledby="wallet-positions">
     <div class="row view-head">
       <h2 id="wallet-positions">Positions</h2>
-      <${ChoiceField} label="Show" value=${status} choices=${STATUSES} choose=${setStatus} />
+      <${ChoiceField} label="Show" value=${status} choices=${STATUSES}
+        choose=${(positions: string) => changeQuery(route, { positions })} />
     </div>
     ${
       summary === undefined
@@ -207,7 +238,7 @@ export function WalletPositions({ address }: { readonly address: string }) {
     <${Unanswered} result=${paged} what="positions" hasRows=${rows.length > 0} />
     ${
       paged.kind === 'answered' && rows.length === 0
-        ? html`<${Empty} again=${paged.again}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet.<//>`
+        ? html`<${Empty} again=${paged.again}>${status === 'all' ? 'No position' : `No ${status} position`} of this wallet${where}.<//>`
         : null
     }
     ${
@@ -227,18 +258,21 @@ export function WalletPositions({ address }: { readonly address: string }) {
   </section>`
 }
 
-export function WalletTrades({ address }: { readonly address: string }) {
+export function WalletTrades({ address, marketId }: ListProps) {
   const fetchPage = (cursor: string | null, limit: number, signal?: AbortSignal) =>
     request<WalletTradePage>(`/v1/wallets/${address}/trades`, {
-      query: { limit, cursor },
+      query: { market_id: marketId, limit, cursor },
       signal,
     })
-  const paged = usePages((cursor, signal) => fetchPage(cursor, PAGE_ROWS, signal), [address])
+  const paged = usePages(
+    (cursor, signal) => fetchPage(cursor, PAGE_ROWS, signal),
+    [address, marketId],
+  )
   const rows = paged.pages.flatMap(({ trades }) => trades)
   return html`<section class="card stack wallet-trades" aria-labelledby="wallet-trades">
     <h2 id="wallet-trades">Trades</h2>
     <${Unanswered} result=${paged} what="trades" />
-    ${paged.kind === 'answered' && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet is known.<//>` : null}
+    ${paged.kind === 'answered' && rows.length === 0 ? html`<${Empty} again=${paged.again}>No trade of this wallet${marketId === null ? '' : ' in this market'} is known.<//>` : null}
     ${rows.length === 0 ? null : tradeTable(rows, () => allRows(fetchPage, ({ trades }) => trades))}
     <${More} paged=${paged} />
   </section>`

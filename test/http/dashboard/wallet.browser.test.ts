@@ -138,6 +138,47 @@ test('lists a wallet’s open and closed positions from REST, sorted by the chos
   await shown('sort_by=balance&order=asc&status=closed')
 })
 
+test('limits a wallet’s positions and trades to a market that is chosen by search, and stores the view in the URL', async () => {
+  const page = await openAt(`#/wallet/${ANN}`)
+  await page.getByRole('heading', { name: 'Profit and loss' }).waitFor()
+  const sections = await page
+    .locator('main section')
+    .evaluateAll((all) => all.map((one) => one.className))
+  assert.ok(
+    sections.findIndex((name) => name.includes('wallet-pnl')) <
+      sections.findIndex((name) => name.includes('wallet-profile')),
+    'the net profit comes first',
+  )
+  await page.getByLabel('Show', { exact: true }).selectOption('all')
+  await page.locator('.wallet-pnl').getByRole('button', { name: 'Monthly' }).click()
+  await page.getByLabel('Only one market').fill('Snow')
+  const option = page.getByRole('option', { name: 'Snow' })
+  await option.waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByText('Positions and trades of').waitFor()
+  const id = new URLSearchParams(page.url().split('?')[1]).get('market') ?? ''
+  const expected = await rowsOf(
+    `/v1/wallets/${ANN}/trades?limit=50&market_id=${encodeURIComponent(id)}`,
+    'trades',
+  )
+  assert.ok(expected.length > 0)
+  const check = async () => {
+    await waitForCount(page, '.wallet-trades tr[data-trade]', expected.length)
+    assert.deepEqual(
+      await attributes(page, '.wallet-trades tr[data-trade]', 'data-trade'),
+      expected.map(({ id }) => id),
+    )
+    await page.locator('.wallet-pnl[data-step=month]').waitFor()
+    assert.equal(await page.getByLabel('Show', { exact: true }).inputValue(), 'all')
+  }
+  await check()
+  await page.reload()
+  await check()
+  await page.locator('strong', { hasText: 'Snow' }).waitFor()
+  await page.getByRole('button', { name: 'Show all markets' }).click()
+  await page.waitForURL((url) => !url.href.includes('market='))
+})
+
 test('shows a wallet’s profile and trades from REST, and loads more trades on a click', async () => {
   const page = await openAt(`#/wallet/${ANN}`)
   const { body } = await dashboard.server.get(`/v1/wallets/${ANN}`)
