@@ -181,8 +181,9 @@ function compareParts(
   const compared = compareTexts(a, b)
   const named = subjectVetoes(a, b, compared)
   if (capOf(named) < from) return { vetoes: [...first, ...named], ...textless }
+  const vetoes = [...first, ...named, ...wordedVetoes(a, b, dates, compared)]
+  if (capOf(vetoes) < from) return { vetoes, ...textless }
   const outcomes = compareOutcomes(a, b)
-  const vetoes = [...first, ...wordedVetoes(a, b, dates, compared)]
   const [ofA, ofB] = [a.contrasts(), b.contrasts()]
   if (vetoes.length === 0) vetoes.push(...contraries(ofA, ofB))
   if (outcomes.isOtherGrid) vetoes.push(veto('other_grid'))

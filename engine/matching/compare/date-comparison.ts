@@ -75,7 +75,8 @@ function missedBy(
 /** The number of a season identifies the occasion. The day in a ticker may then be that of the first episode. */
 function isSameSeason(a: Proposition, b: Proposition): boolean {
   const seasons = b.marks.get('season')
-  return [...(a.marks.get('season') ?? a.words)].some((season) => seasons?.has(season))
+  if (seasons === undefined) return false
+  return [...(a.marks.get('season') ?? a.words)].some((season) => seasons.has(season))
 }
 
 const isOfHandle = ({ source }: DecisionDate): boolean => source === 'handle'

@@ -38,7 +38,7 @@ export function plainVetoes(
   return [...found, veto('other_date', `${counted(dates.gap, 'day')} apart`)]
 }
 
-/** All other conflicts. Ranges and listed outcomes are compared only if both questions have them. */
+/** The remaining conflicts. Ranges and listed outcomes are compared only if both questions have them. */
 export function wordedVetoes(
   a: Proposition,
   b: Proposition,
@@ -49,7 +49,6 @@ export function wordedVetoes(
   const isOne = isMarket || (a.children().length <= 1 && b.children().length <= 1)
   return [
     ...(isOne ? rangeVetoes(a, b) : []),
-    ...subjectVetoes(a, b, words),
     ...occasionVetoes(a, b, dates),
     ...(isMarket
       ? [...answerVetoes(a, b, words), ...polarityVetoes(a, b)]
