@@ -4,8 +4,8 @@
 import type { PairScore } from '../compare/pair-scorer.ts'
 import { assign, type Edge } from './assignment.ts'
 
-/** Pairs with a lower score are not stored. */
-export const PAIR_SCORE_MIN = 30
+/** Pairs with a lower score are not stored. Above the caps of another date and of another subject. */
+export const PAIR_SCORE_MIN = 31
 /** Maximum stored pairs of one market. The best are stored. */
 const PAIRS_OF_ONE_MAX = 8
 /** Maximum connected markets that are assigned together. Larger groups are split. */
