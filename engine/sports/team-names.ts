@@ -35,8 +35,11 @@ export function namesByAlias(aliases: Names): ReadonlyMap<string, string> {
   )
 }
 
+const FOLDED = /^[a-z0-9]+(?: [a-z0-9]+)*$/
+
 /** Normalizes a name: "Hawai'i" and "HAWAII" become `hawaii`, "Texas A&M" `texas am`, "St. Louis" `st louis`. */
 export function foldName(name: string): string {
+  if (FOLDED.test(name)) return name
   return (
     name
       // Removed before the normalization, which would split ´ into a space and an accent.

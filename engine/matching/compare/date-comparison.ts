@@ -15,8 +15,6 @@ export interface DateComparison {
   readonly closeGap: number | null
 }
 
-type DateResult = Pick<DateComparison, 'result' | 'gap'>
-
 /** Maximum difference in days of equal deadlines: "by Dec 31", "before Jan 1", "on Jan 1". */
 const NEAR_DAYS = 1
 const MONTH_DAYS = 31
@@ -31,19 +29,19 @@ const YEARLESS = 7_300
 
 /** Compares the dates of the most reliable source of each side. */
 export function compareDates(a: Proposition, b: Proposition): DateComparison {
-  const [one, other] = [statedDates(a), statedDates(b)]
-  const [closeA, closeB] = [a, b].map(({ decisionDates }) =>
-    decisionDates.find(({ source }) => source === 'close'),
-  )
+  const [one, other] = [a.statedDates, b.statedDates]
+  const [closeA, closeB] = [closeOf(a), closeOf(b)]
   const closeGap = closeA && closeB ? Math.abs(closeA.last - closeB.last) : null
-  if (one.length > 0 && other.length > 0)
-    return { ...compareStated(one, other, closeGap), closeGap }
+  if (one.length > 0 && other.length > 0) return compareStated(one, other, closeGap)
   const isCloseNear = closeGap !== null && closeGap <= MISSED_DAYS
   const gap =
     isSameSeason(a, b) && other.every(isOfHandle) ? 0 : missedBy(a, one, other, isCloseNear)
   if (gap > MISSED_DAYS) return { result: 'other', gap, closeGap }
-  return { ...compareHints(withClose(a, one), withClose(b, other)), closeGap }
+  return compareHints(withClose(a, one), withClose(b, other), closeGap)
 }
+
+const closeOf = ({ decisionDates }: Proposition): DecisionDate | undefined =>
+  decisionDates.findLast(({ source }) => source === 'close')
 
 /**
  * Days between venue a's closing time and the day that venue b states. 0 if venue b states no day, or if venue a states
@@ -90,14 +88,19 @@ function daysOutside(at: DecisionDate, period: DecisionDate): number {
  * other event.
  */
 export function isMissedByMarkets(event: Proposition, other: Proposition): boolean {
-  const [days, others] = [event.children(MARKETS_READ).map(statedDates), statedDates(other)]
-  if (statedDates(event).length > 0 || others.length === 0 || days.length === 0) return false
+  const days = event.children(MARKETS_READ).map(({ statedDates }) => statedDates)
+  const others = other.statedDates
+  if (event.statedDates.length > 0 || others.length === 0 || days.length === 0) return false
   const isFar = (one: DecisionDate): boolean =>
     others.every((day) => gapOf(one, day) > HALF_YEAR_DAYS)
   return days.every((dated) => dated.length > 0 && dated.every(isFar))
 }
 
-function compareHints(a: readonly DecisionDate[], b: readonly DecisionDate[]): DateResult {
+function compareHints(
+  a: readonly DecisionDate[],
+  b: readonly DecisionDate[],
+  closeGap: number | null,
+): DateComparison {
   let gap = Number.POSITIVE_INFINITY
   for (const one of a) {
     for (const other of b) {
@@ -106,7 +109,9 @@ function compareHints(a: readonly DecisionDate[], b: readonly DecisionDate[]): D
       gap = Math.min(gap, isWithin ? Math.min(2, gapOf(one, other)) : gapOf(one, other))
     }
   }
-  return Number.isFinite(gap) ? { result: 'hint', gap } : { result: 'unknown', gap: 0 }
+  return Number.isFinite(gap)
+    ? { result: 'hint', gap, closeGap }
+    : { result: 'unknown', gap: 0, closeGap }
 }
 
 function isInside(at: DecisionDate, period: DecisionDate): boolean {
@@ -120,32 +125,11 @@ function withClose(
   return [...dated, ...decisionDates.filter((when) => !dated.includes(when))]
 }
 
-/** Stated dates without closing times. If there are days, only these; else months, else years. */
-function statedDates({ decisionDates }: Proposition): readonly DecisionDate[] {
-  // The year in a ticker may be that of the season or of the settlement, so it is only a hint.
-  const dated = decisionDates.filter(
-    ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
-  )
-  // Dates in texts have priority over the ticker, whose day may be that of a publication or of the settlement.
-  const texts = dated.filter(({ source }) => source !== 'handle')
-  const days = texts.filter(isFine)
-  if (days.length > 0) return days
-  if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
-  const fine = dated.filter(isFine)
-  if (fine.length > 0) return fine
-  // The month in a ticker may be that of the listing, so the year in a text applies.
-  const middle = texts.length > 0 ? texts : dated
-  const months = middle.filter(({ grain }) => grain !== 'year')
-  return months.length > 0 ? months : middle
-}
-
-const isFine = ({ grain }: DecisionDate): boolean => grain === 'day' || grain === 'week'
-
 function compareStated(
   a: readonly DecisionDate[],
   b: readonly DecisionDate[],
   closeGap: number | null,
-): DateResult {
+): DateComparison {
   let best = Number.POSITIVE_INFINITY
   let isSame = false
   let isDayOfPeriod = false
@@ -164,10 +148,10 @@ function compareStated(
       if (isMonthOff && closeGap !== null && closeGap <= NEAR_DAYS) isDayOfPeriod = true
     }
   }
-  if (isSame) return { result: 'same', gap: best }
+  if (isSame) return { result: 'same', gap: best, closeGap }
   // "On Sep 17" and "in September" may be the same occasion, but this is not stated.
-  if (isDayOfPeriod) return { result: 'hint', gap: 0 }
-  return { result: 'other', gap: best }
+  if (isDayOfPeriod) return { result: 'hint', gap: 0, closeGap }
+  return { result: 'other', gap: best, closeGap }
 }
 
 /** The last week of a month ends with the month but is another period. */
@@ -192,8 +176,8 @@ function toleranceOf(one: DecisionDate, other: DecisionDate): number {
   if ((one.role === 'by') !== (other.role === 'by')) return NEAR_DAYS
   const [first, second] = one.last < other.last ? [one, other] : [other, one]
   if (second.last !== first.last + 1) return 0
-  const boundaryDay = new Date(first.last * 86_400_000).toISOString().slice(5, 10)
-  return boundaryDay === '12-31' ? NEAR_DAYS : 0
+  const day = new Date(second.last * 86_400_000)
+  return day.getUTCMonth() === 0 && day.getUTCDate() === 1 ? NEAR_DAYS : 0
 }
 
 /** Days between two end dates. If one has no year, only month and day are compared. */

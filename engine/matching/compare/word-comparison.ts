@@ -12,6 +12,7 @@ import {
   type Spelling,
   weightOf,
 } from '../understand/text-normalization.ts'
+import { WordMatcher } from '../understand/word-matcher.ts'
 
 export interface WordComparison {
   /** Share of the first side's word weight that the second side has, 0 to 1. 1 if the first has no words. */
@@ -90,12 +91,15 @@ export function shortenedWords(
       .every((rival) => rival.every((word) => ownWords.has(word) || isInitialOf(word, missing)))
     if (isShort) for (const word of missing) found.add(word)
   }
-  const given = [...own.names].filter((name) => [...other.names].some(isOfName(name)))
+  const given = [...own.names].filter((name) => {
+    return (formsOfName.get(name) ?? []).some((form) => other.names.has(form))
+  })
   const named = [...given, ...teamWords(own, other), ...abbreviated(own, other, ownWords)]
   for (const word of named) found.add(word)
+  const lists = initialedOf(other.spelled)
   for (const { word, meaning } of own.spelled) {
     if (meaning === '') continue
-    if (spanOfInitials(word, other.spelled) !== null || other.spelled.some(isTicker(word)))
+    if (spanOfInitials(word, lists) !== null || other.spelled.some(isTicker(word)))
       found.add(meaning)
   }
   return found
@@ -155,8 +159,13 @@ for (const rows of Object.values(TEAMS.pro)) {
 
 /** Words of `own` for a team that the other side states by location or by nickname: "Dodgers", "Los Angeles D". */
 function teamWords(own: Proposition, other: Proposition): readonly string[] {
-  const [ownWords, others] = [own, other].map(({ words, answer }) => [...words, ...answer])
-  return own.runs.flat().flatMap((word) => {
+  const named = own.runs.flat().filter((word) => teamsByWord.has(word))
+  if (named.length === 0) return named
+  const [ownWords, others] = [
+    [...own.words, ...own.answer],
+    [...other.words, ...other.answer],
+  ]
+  return named.flatMap((word) => {
     return (teamsByWord.get(word) ?? []).flatMap(({ nickname, location }) => {
       const isNick = nickname.includes(word)
       const [mine, theirs] = isNick ? [nickname, location] : [location, nickname]
@@ -167,11 +176,9 @@ function teamWords(own: Proposition, other: Proposition): readonly string[] {
         (isNick ? other : own).runs.every(
           (run) => !run.some(isLocationWord) || run.every(isLocationWord),
         ) &&
-        mine.every((one) => ownWords?.includes(one)) &&
-        theirs.every((one) => others?.includes(one))
-      return isSame
-        ? [...mine, ...(ownWords ?? []).filter((one) => isInitialOf(one, nickname))]
-        : []
+        mine.every((one) => ownWords.includes(one)) &&
+        theirs.every((one) => others.includes(one))
+      return isSame ? [...mine, ...ownWords.filter((one) => isInitialOf(one, nickname))] : []
     })
   })
 }
@@ -198,10 +205,13 @@ export function areNamesakes(a: Proposition, b: Proposition): boolean {
 }
 
 const GIVEN_NAMES = new URL('../understand/given-names.json', import.meta.url)
-/** Pairs of a short form and its full name, such as "matt matthew". */
-const shortNames = new Set(tableIn<Record<'short', string>>(GIVEN_NAMES).short.split('|'))
-const isOfName = (one: string) => (other: string) =>
-  shortNames.has(`${one} ${other}`) || shortNames.has(`${other} ${one}`)
+/** Other forms of a given name, such as "matthew" of "matt". */
+const formsOfName = new Map<string, string[]>()
+for (const row of tableIn<Record<'short', string>>(GIVEN_NAMES).short.split('|')) {
+  const [short = '', long = ''] = row.split(' ')
+  formsOfName.set(short, [...(formsOfName.get(short) ?? []), long])
+  formsOfName.set(long, [...(formsOfName.get(long) ?? []), short])
+}
 
 const isInitialOf = (letter: string, words: readonly string[]): boolean =>
   letter.length === 1 && words.some((word) => word.startsWith(letter))
@@ -212,9 +222,10 @@ function abbreviated(
   other: Proposition,
   ownWords: WordMatcher,
 ): readonly string[] {
+  const lists = initialedOf(own.spelled)
   return other.spelled.flatMap(({ word, meaning }) => {
     if (meaning === '' || ownWords.has(meaning)) return []
-    const span = spanOfInitials(word, own.spelled) ?? own.spelled.filter(isTicker(word))
+    const span = spanOfInitials(word, lists) ?? own.spelled.filter(isTicker(word))
     return span.flatMap(({ meaning: of }) => (of === '' ? [] : [of]))
   })
 }
@@ -233,46 +244,26 @@ const isTicker = (letters: string): ((of: Spelling) => boolean) => {
   }
 }
 
+interface Initialed {
+  readonly words: readonly Spelling[]
+  readonly initials: string
+}
+
 /** Consecutive words with these initials. Stop words may be included or omitted. Null if there are none. */
-function spanOfInitials(letters: string, spelled: readonly Spelling[]): readonly Spelling[] | null {
+function spanOfInitials(letters: string, lists: readonly Initialed[]): readonly Spelling[] | null {
   if (!/^[a-z]{3,5}$/.test(letters)) return null
-  for (const words of [spelled, spelled.filter(({ word }) => !LITTLE.test(word))]) {
-    const initials = words.map(({ word }) => word.charAt(0)).join('')
+  for (const { words, initials } of lists) {
     const at = initials.indexOf(letters)
     if (at >= 0) return words.slice(at, at + letters.length)
   }
   return null
 }
 
+/** The words with and without stop words. */
+function initialedOf(spelled: readonly Spelling[]): readonly Initialed[] {
+  return [spelled, spelled.filter(({ word }) => !LITTLE.test(word))].map((words) => {
+    return { words, initials: words.map(({ word }) => word.charAt(0)).join('') }
+  })
+}
+
 const LITTLE = /^(?:of|the|and|for|in|de|&)$/
-
-/** Suffixes of words with the same root, as in "congress" and "congressional". */
-const DERIVED =
-  /^(?:e?d|ing|ment|i?c?ation|ion|ional|al|able|ible|ity|ive|ors?|ers?|ship|ian|ese|ish|ly)$/
-
-/** The ordinal of a number or the number of an ordinal: "14" and "14th". */
-function ordinalOf(word: string): string {
-  return /^\d+$/.test(word) ? `${word}th` : word.replace(/^(\d+)th$/, '$1')
-}
-
-/** Finds words, also by a prefix: "starost" finds "starostove". */
-export class WordMatcher {
-  readonly #words: ReadonlySet<string>
-
-  constructor(...lists: readonly (readonly string[])[]) {
-    this.#words = new Set(lists.flat())
-  }
-
-  has(word: string): boolean {
-    if (this.#words.has(word) || this.#words.has(ordinalOf(word))) return true
-    if (word.length < 5 || word.includes(':')) return false
-    for (const other of this.#words) {
-      if (other.length < 5 || other.includes(':') || Math.abs(other.length - word.length) > 6)
-        continue
-      const [short, long] = word.length <= other.length ? [word, other] : [other, word]
-      if (!long.startsWith(short.slice(0, Math.max(5, short.length - 2)))) continue
-      if (short.length / long.length > 0.6 || DERIVED.test(long.slice(short.length))) return true
-    }
-    return false
-  }
-}

@@ -47,6 +47,8 @@ export function marksOf(folded: string, meanings: readonly string[], around = ''
   }
   if (ORDINAL.test(folded)) {
     for (const [name, pattern] of PATTERNS) {
+      // Most patterns do not match, and matchAll copies the pattern at each call.
+      if (folded.search(pattern) < 0) continue
       for (const match of folded.matchAll(pattern)) {
         const value = match.slice(1).find((group) => group !== undefined)
         if (value !== undefined) add(name, ordinal(value))

@@ -11,11 +11,13 @@ import { type Marks, marksOf } from './marks.ts'
 import { wordSet } from './phrases.ts'
 import { priceOf } from './price-question.ts'
 import type { DecisionDate, Proposition } from './proposition.ts'
-import { type Quantity, quantityOfStrike } from './quantity.ts'
+import { boundWords, type Quantity, quantityOfStrike } from './quantity.ts'
 import { beginningOf, fold, isOrdinary, meanings, spellingsOf, stem } from './text-normalization.ts'
+import { WordMatcher } from './word-matcher.ts'
 
 /** Maximum markets of an event that are parsed. The first ones suffice to identify its question. */
 const CHILDREN_MAX = 24
+const CHILDREN_SAMPLE = 6
 /** Maximum characters of rules that are stored. */
 const RULES_CHARACTERS_MAX = 2_000
 const TOUCH =
@@ -76,6 +78,9 @@ function understand(
   const runs = [listed.title, answerText(listed)].flatMap(nameRunsOf)
   const quantity = isDirection ? null : quantityFor(texts, grain)
   const { venue, key, rules } = listed
+  const words = isDirection ? [asset, 'updown'] : trimmed(withoutOrdinals(title.words, marks))
+  const answerWords = isDirection ? [] : answer.words
+  const decisionDates = decisionDatesOf(texts)
   // Without object spread, because it is slower and the object takes more memory. Thousands are cached.
   return {
     venue,
@@ -92,7 +97,8 @@ function understand(
     isUpDown,
     minutes,
     quantity,
-    decisionDates: decisionDatesOf(texts),
+    decisionDates,
+    statedDates: statedDatesOf(decisionDates),
     hour,
     form: formOf(title.folded, childCount),
     opening: /^[\p{L}\p{N}]+/u.exec(title.folded)?.[0] ?? '',
@@ -104,8 +110,8 @@ function understand(
     isPlaceholder:
       grain === 'market' && PLACEHOLDER.test(`${answerText(listed)} | ${listed.title}`),
     marks,
-    words: isDirection ? [asset, 'updown'] : trimmed(withoutOrdinals(title.words, marks)),
-    answer: isDirection ? [] : answer.words,
+    words,
+    answer: answerWords,
     context: context.words,
     names: isDirection ? new Set([asset]) : new Set(runs.flat()),
     runs: isDirection ? [] : runs,
@@ -113,10 +119,29 @@ function understand(
     isExclusive: listed.isExclusive,
     children,
     restated: once(() => new Set(meanings(fold(restating(rules))))),
+    allWords: once(() => {
+      return new WordMatcher(
+        words,
+        answerWords,
+        context.words,
+        quantity === null ? [] : boundWords(quantity),
+        sharedWordsOf(children(CHILDREN_SAMPLE)),
+        ...[...marks.values()].map((values) => [...values]),
+      )
+    }),
     contrasts: once(() => contrastsOf(texts, grain === 'event' ? '' : rules)),
     rules: rules.slice(0, RULES_CHARACTERS_MAX),
     sentence: sentenceOf(listed),
   }
+}
+
+/**
+ * Words that all markets of an event share, because their titles may write out abbreviations of the event's title. A
+ * word that only one market has is an answer.
+ */
+function sharedWordsOf(children: readonly Proposition[]): readonly string[] {
+  const [first, ...others] = children
+  return first?.words.filter((word) => others.every(({ words }) => words.includes(word))) ?? []
 }
 
 function namesOf({ series, eventKey, handle }: Listed): readonly string[] {
@@ -192,6 +217,26 @@ function decisionDatesOf({
   }
   return trimmed(decisionDates)
 }
+
+function statedDatesOf(decisionDates: readonly DecisionDate[]): readonly DecisionDate[] {
+  // The year in a ticker may be that of the season or of the settlement, so it is only a hint.
+  const dated = decisionDates.filter(
+    ({ source, grain }) => source !== 'close' && (source !== 'handle' || grain !== 'year'),
+  )
+  // Dates in texts have priority over the ticker, whose day may be that of a publication or of the settlement.
+  const texts = dated.filter(({ source }) => source !== 'handle')
+  const days = texts.filter(isFine)
+  if (days.length > 0) return days
+  if (texts.length > 0 && texts.every(({ grain }) => /month|quarter/.test(grain))) return texts
+  const fine = dated.filter(isFine)
+  if (fine.length > 0) return fine
+  // The month in a ticker may be that of the listing, so the year in a text applies.
+  const middle = texts.length > 0 ? texts : dated
+  const months = middle.filter(({ grain }) => grain !== 'year')
+  return months.length > 0 ? months : middle
+}
+
+const isFine = ({ grain }: DecisionDate): boolean => grain === 'day' || grain === 'week'
 
 /** Date of a ticker. December 31 and January 1 stand for the whole year, unless a text states more. */
 function handleDate({ first, last, grain }: TickerDate): Omit<DecisionDate, 'source'> {

@@ -8,6 +8,7 @@ import type { Game } from './game.ts'
 import type { Marks } from './marks.ts'
 import type { Quantity } from './quantity.ts'
 import type { Spelling } from './text-normalization.ts'
+import type { WordMatcher } from './word-matcher.ts'
 
 export interface DecisionDate extends Omit<DateMention, 'start' | 'end'> {
   /** Where the date was found. Dates of more reliable sources take precedence. */
@@ -33,6 +34,8 @@ export interface Proposition {
   readonly quantity: Quantity | null
   /** Most reliable first. Empty if no date is stated. */
   readonly decisionDates: readonly DecisionDate[]
+  /** Decision dates without closing times. If there are days, only these; else months, else years. */
+  readonly statedDates: readonly DecisionDate[]
   /** Clock hour in New York, 0 to 24. Null: not stated. */
   readonly hour: number | null
   /** Form of the question: which of several, when, how many, or whether. */
@@ -64,6 +67,8 @@ export interface Proposition {
   readonly children: (most?: number) => readonly Proposition[]
   /** Meanings of the first sentence of the rules, which repeats the question. Parsed at the first call. */
   readonly restated: () => ReadonlySet<string>
+  /** All words, including numbers such as the 50 of "Survivor season 50". Indexed at the first call. */
+  readonly allWords: () => WordMatcher
   /** Mutually exclusive words in question and answer, and also those of the context. Parsed at the first call. */
   readonly contrasts: () => Contrasts
   /** Beginning of the rules; '' if unknown. */

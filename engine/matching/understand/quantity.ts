@@ -18,6 +18,11 @@ export interface Quantity {
   readonly end: number
 }
 
+/** Both bounds as words. The tokenizer splits numbers at the decimal point: "4.4" becomes "4" and "4". */
+export function boundWords({ low, high }: Quantity): readonly string[] {
+  return [low, high].flatMap((end) => [String(end), ...String(end).split('.')])
+}
+
 const NUMBER = String.raw`[-+]?[$€£]?\d[\d,]*(?:\.\d+)?(?:(?:k|mm|m|bn|b|t)\b|\s?(?:million|billion|trillion|thousand)\b)?(?:\s?(?:%|percent\b|°\s?[fc]?\b|°|bps\b|basis points\b|degrees\b|¢|cents?\b))?`
 const ABOVE =
   'above|over|greater than|more than|higher than|exceeds?|exceeding|surpass(?:es)?|tops?(?=\\s[$€£]|\\s[\\d.,]+\\s?(?:%|percent|[mbt]r?illion))|>'

@@ -2,12 +2,7 @@
 // conflict.
 
 import { type DateComparison, isMissedByMarkets } from '../compare/date-comparison.ts'
-import {
-  areNamesakes,
-  NAME_WEIGHT,
-  type WordComparison,
-  WordMatcher,
-} from '../compare/word-comparison.ts'
+import { areNamesakes, NAME_WEIGHT, type WordComparison } from '../compare/word-comparison.ts'
 import type { Contrasts } from '../understand/contrasts.ts'
 import { isIdentity, isSoftWord } from '../understand/lexicon.ts'
 import { conflictsOf, isWinQuestion } from '../understand/marks.ts'
@@ -15,6 +10,7 @@ import { wordSet } from '../understand/phrases.ts'
 import type { Proposition } from '../understand/proposition.ts'
 import { type RangeRelation, relateRanges } from '../understand/quantity.ts'
 import { isOrdinary } from '../understand/text-normalization.ts'
+import { WordMatcher } from '../understand/word-matcher.ts'
 import { counted, type Veto, veto } from './vetoes.ts'
 
 /** Classes of marks whose conflict may only be a difference in wording. */
