@@ -3,19 +3,13 @@ import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hoo
 import { after, monotonicMs, nowMs, setTitle } from './browser.ts'
 import { capital, durationText, zoneText } from './format.ts'
 import { html } from './html.ts'
+import { PAGES, type PageName } from './page-names.ts'
 import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
 import { useTick } from './parts/figures.ts'
 import { typed, useAction } from './parts/forms.ts'
 import { Empty, Failure, Waiting } from './parts/states.ts'
 import { dataSource, protocols, useVenues, venueText } from './parts/venues.ts'
-import {
-  currentRoute,
-  hrefOf,
-  PAGES,
-  type PageName,
-  type PageProps,
-  type PageRoute,
-} from './route.ts'
+import { currentRoute, hrefOf, type PageProps, type PageRoute } from './route.ts'
 import { logOut, refreshSession, type SessionState, session } from './session.ts'
 import { Signal, useSignal } from './signal.ts'
 import { feeds, POLL_MS, type StreamState, streamState } from './stream.ts'

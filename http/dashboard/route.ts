@@ -1,22 +1,8 @@
 // Routing by URL hash, which works behind any path prefix and with the browser history.
 
 import { addressHash, onTabEvent } from './browser.ts'
+import { PAGES, type PageName } from './page-names.ts'
 import { Signal } from './signal.ts'
-
-/** Page names in the URL (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first page is the default. */
-export const PAGES = [
-  'opportunities',
-  'markets',
-  'market',
-  'matches',
-  'sports',
-  'whales',
-  'wallet',
-  'status',
-  'account',
-  'webhooks',
-] as const
-export type PageName = (typeof PAGES)[number]
 
 export interface PageRoute {
   readonly page: PageName | 'unknown'

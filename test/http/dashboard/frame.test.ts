@@ -20,8 +20,9 @@ import {
   volumeText,
   zoneText,
 } from '../../../http/dashboard/format.ts'
+import { PAGES } from '../../../http/dashboard/page-names.ts'
 import { describeError } from '../../../http/dashboard/parts/states.ts'
-import { hrefOf, PAGES, parseRoute } from '../../../http/dashboard/route.ts'
+import { hrefOf, parseRoute } from '../../../http/dashboard/route.ts'
 
 const FOLDER = new URL('../../../http/dashboard/', import.meta.url)
 
