@@ -200,6 +200,30 @@ ${links.join('\n')}
 `
 }
 
+/** `root` is the relative URL of the server's root, such as `../`. */
+export function notFoundHtml(root: string): string {
+  const styles = [...readDashboard().files.keys()].filter((name) => name.endsWith('.css'))
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>No such page – Twinbook</title>
+<link rel="icon" href="${ICON}">
+${styles.map((name) => `<link rel="stylesheet" href="${root}dashboard/${name}">`).join('\n')}
+</head>
+<body>
+<div class="head"><header class="top"><a class="name" href="${root}dashboard">Twinbook</a></header></div>
+<main>
+<h1>No such page</h1>
+<p>The dashboard has no page at this address. <a href="${root}dashboard">Open the dashboard</a></p>
+</main>
+</body>
+</html>
+`
+}
+
 export const ICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path fill="#0f9f6e" d="M1 9h6v6H1zM1 5h4v3H1zM1 1h2v3H1z"/><path fill="#d6455d" d="M9 9h6v6H9zM11 5h4v3h-4zM13 1h2v3h-2z"/></svg>',
 )}`

@@ -26,10 +26,15 @@ type Found =
 const MALFORMED: Match = { kind: 'malformed', isCrossOrigin: true }
 const MISSING: Match = { kind: 'missing', isCrossOrigin: true }
 
+/** The last segment of a pattern that matches all further segments. Its parameter `*` is not decoded. */
+const REST = '*'
+
 class Node {
   readonly literals = new Map<string, Node>()
   /** The child for a segment that is a parameter. */
   any: Node | null = null
+  /** The child for all remaining segments. */
+  rest: Node | null = null
   /** By method. The routes' pattern ends at this node. */
   readonly routes = new Map<string, Route>()
   readonly params = new Map<number, string>()
@@ -49,6 +54,7 @@ export class Router {
       node.isCrossOrigin &&= route.isCrossOrigin
       for (const [index, segment] of segments.entries()) {
         if (segment.startsWith('{')) node.params.set(index, segment.slice(1, -1))
+        if (segment === REST) node.params.set(index, REST)
       }
     }
   }
@@ -60,7 +66,8 @@ export class Router {
     if (node === null) return MISSING
     const params = new Map<string, string>()
     for (const [index, name] of node.params) {
-      const decoded = decodePath(segments[index] ?? '')
+      const decoded =
+        name === REST ? segments.slice(index).join('/') : decodePath(segments[index] ?? '')
       if (decoded === null) return MALFORMED
       params.set(name, decoded)
     }
@@ -74,6 +81,10 @@ export class Router {
 }
 
 function childOf(node: Node, segment: string): Node {
+  if (segment === REST) {
+    node.rest ??= new Node()
+    return node.rest
+  }
   if (segment.startsWith('{')) {
     node.any ??= new Node()
     return node.any
@@ -83,11 +94,16 @@ function childOf(node: Node, segment: string): Node {
   return child
 }
 
-/** Literal segments take precedence over parameters. A parameter is never empty. */
+/**
+ * Literal segments take precedence over parameters, and parameters over the rest of the path. A parameter is never
+ * empty.
+ */
 function find(node: Node, segments: readonly string[], index: number): Node | null {
   const segment = segments[index]
   if (segment === undefined) return node.routes.size > 0 ? node : null
   const literal = node.literals.get(segment)
   const found = literal === undefined ? null : find(literal, segments, index + 1)
-  return found ?? (node.any === null || segment === '' ? null : find(node.any, segments, index + 1))
+  if (found !== null) return found
+  const any = node.any === null || segment === '' ? null : find(node.any, segments, index + 1)
+  return any ?? node.rest
 }

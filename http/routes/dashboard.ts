@@ -1,8 +1,10 @@
 // The dashboard page, its files, and the redirect from the root. They need no key and count against the byte quota.
 
-import { DASHBOARD_POLICY, readDashboard } from '../assets/dashboard-files.ts'
+import { EngineError } from '../../engine/errors.ts'
+import { DASHBOARD_POLICY, notFoundHtml, readDashboard } from '../assets/dashboard-files.ts'
+import { PAGES } from '../dashboard/page-names.ts'
 import {
-  fileOf,
+  type Answer,
   fileRefusals,
   immutableFiles,
   page,
@@ -11,6 +13,7 @@ import {
 } from '../request/reply.ts'
 import { type Route, route } from '../request/route.ts'
 
+const HTML = 'text/html; charset=utf-8'
 const OPEN = { group: 'System', access: 'public', isCounted: false, answer: null } as const
 const START = {
   ...OPEN,
@@ -21,9 +24,23 @@ const START = {
   isListed: false,
 } as const
 
+/**
+ * Answers a path below `/dashboard/` that names no file. A page's path leads to the page. For other paths browsers get a
+ * page with 404, and programs the usual error.
+ */
+function pageAt(path: string, accept: string): Answer {
+  const segments = path.split('/')
+  const root = '../'.repeat(segments.length)
+  if (PAGES.some((name) => name === segments[0])) {
+    return { ...redirect(`${root}dashboard#/${path}`), caching: REVALIDATED }
+  }
+  if (!accept.includes('text/html')) throw new EngineError('NOT_FOUND', 'no such file')
+  return { ...page(notFoundHtml(root), HTML, DASHBOARD_POLICY), status: 404 }
+}
+
 export function dashboardRoutes(): readonly Route[] {
   const { html, files } = readDashboard()
-  const dashboard = page(html, 'text/html; charset=utf-8', DASHBOARD_POLICY)
+  const dashboard = page(html, HTML, DASHBOARD_POLICY)
   const start = { ...redirect('dashboard'), caching: REVALIDATED }
   // A trailing slash would break the relative URLs of the page.
   const unslashed = { ...redirect('../dashboard'), caching: REVALIDATED }
@@ -56,7 +73,15 @@ export function dashboardRoutes(): readonly Route[] {
         refusals: { ...fileRefusals, 404: 'no such file' },
         isNamed: true,
       },
-      ({ path }) => fileOf(immutable, path('asset')),
+      ({ path, header }) => {
+        const asset = path('asset')
+        return immutable.get(asset) ?? pageAt(encodeURIComponent(asset), header('accept'))
+      },
+    ),
+    route(
+      'GET /dashboard/*',
+      { ...START, isCounted: true, refusals: { 404: 'no such file' } },
+      ({ path, header }) => pageAt(path('*'), header('accept')),
     ),
   ]
 }

@@ -34,6 +34,24 @@ test('refuses a query that is longer than the limit', () => {
   assert.equal(read(`x=${'a'.repeat(40_000)}`), null)
 })
 
+test('matches all further segments by the last `*` of a pattern if no other route matches', () => {
+  const router = new Router(
+    ['/a/{id}', '/a/', '/a/b/c', '/a/*'].map((pattern) =>
+      route(`GET ${pattern}`, RULES, () => nothing()),
+    ),
+  )
+  const found = (url: string) => {
+    const match = router.match('GET', url)
+    return match.kind === 'route' ? [match.route.pattern, ...match.params.values()] : match.kind
+  }
+  assert.deepEqual(found('/a/b'), ['/a/{id}', 'b'])
+  assert.deepEqual(found('/a/'), ['/a/'])
+  assert.deepEqual(found('/a/b/c'), ['/a/b/c'])
+  for (const rest of ['b/', 'b/c/d', 'b%2Fc/%zz', '/', '/b', 'c/d?'])
+    assert.deepEqual(found(`/a/${rest}`), ['/a/*', rest])
+  assert.deepEqual(found('/a'), 'missing')
+})
+
 test('prefers a route with a literal path segment to a route with a parameter, and never matches an empty parameter', () => {
   const patterns = [
     '/v1/{kind}/{id}',

@@ -110,6 +110,42 @@ test('allows the dashboard to load from its own host only, and forbids inline co
   )
 })
 
+test('redirects the path of a page to its address, relative to any path prefix', async () => {
+  const rows = [
+    ['markets', '../dashboard#/markets'],
+    ['market/venue_a_0x12%2Fab', '../../dashboard#/market/venue_a_0x12%2Fab'],
+    ['wallet/a/b/', '../../../../dashboard#/wallet/a/b/'],
+  ] as const
+  for (const [path, location] of rows) {
+    const answer = await fetch(`${server.origin}/dashboard/${path}`, { redirect: 'manual' })
+    await answer.arrayBuffer()
+    assert.deepEqual([answer.status, answer.headers.get('location')], [302, location])
+    assert.equal(
+      new URL(location, answer.url).href.split('#')[0],
+      `${server.origin}/dashboard`,
+      path,
+    )
+  }
+})
+
+test('answers other paths below the dashboard with 404, and a page that leads to it for browsers', async () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  for (const path of ['nothing', 'nothing/here', 'main-0123456789ab.js', 'a%2Fb', 'markets.html']) {
+    const url = `${server.origin}/dashboard/${path}`
+    const refused = await fetch(url)
+    assert.deepEqual([refused.status, await refused.json()], [404, { detail: 'no such file' }])
+    const answer = await fetch(url, { headers: { accept } })
+    assert.equal(answer.status, 404, path)
+    assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+    assert.match(answer.headers.get('content-security-policy') ?? '', /default-src 'none'/)
+    const html = await answer.text()
+    assert.match(html, /<h1>No such page<\/h1>/)
+    for (const address of loadedBy(html).filter((one) => !one.startsWith('data:'))) {
+      assert.equal((await fetch(new URL(address, answer.url))).status, 200, address)
+    }
+  }
+})
+
 test('serves no file outside the dashboard’s files, however the path is encoded', async () => {
   const targets = [
     '/dashboard/main.ts',
