@@ -9,6 +9,11 @@ import { ReplayMessages } from './replay-messages.ts'
 
 /** Bytes of messages in one chunk. */
 const CHUNK_BYTES = 262_144
+/** Bytes for the last message of a chunk. The buffer grows for a longer one. */
+const MARGIN_BYTES = 65_536
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
+const UNIT_BYTES_MAX = 3
+const LINE_END = 10
 
 export class ReplayReader {
   readonly #batches: Iterator<readonly TapeRecord[]>
@@ -26,13 +31,13 @@ export class ReplayReader {
   #us: number
 
   constructor(folder: string, query: ReplayQuery) {
-    const { fromUs, toUs, selections, format, isTimed, isGzip, fromOffset } = query
+    const { fromUs, toUs, selections, isGzip, fromOffset } = query
     this.#batches = new Tape(folder).readBatches({
       ...{ fromUs, toUs, withStates: true, omitsFirstStates: query.states === 'omit' },
       platforms: unionOf(selections.map(({ platforms }) => platforms)),
       markets: unionOf(selections.map(({ markets }) => markets)),
     })
-    const chunk = format === 'ndjson' && !isTimed ? new LineWriter() : new MessageWriter(isTimed)
+    const chunk = new ChunkWriter(query)
     this.#chunk = chunk
     this.#messages = new ReplayMessages(query, (frame) => chunk.add(frame))
     this.#query = query
@@ -94,76 +99,67 @@ export class ReplayReader {
   }
 }
 
-interface ChunkWriter {
-  /** Approximate bytes of the chunk. */
-  readonly length: number
-  add(frame: Frame): void
-  /** All messages of a time were added. */
-  release(us: number): void
-  /** Returns the released messages and begins a new chunk. */
-  take(): Pick<ReplayChunk, 'bytes' | 'marks'>
-}
-
-/** JSON messages of an HTTP body, one per line. To convert all of them at once is faster than one by one. */
-class LineWriter implements ChunkWriter {
-  #text = ''
-
-  get length(): number {
-    return this.#text.length
-  }
-
-  add(frame: Frame): void {
-    this.#text += `${String(frame)}\n`
-  }
-
-  release(): void {
-    // Bodies have no times.
-  }
-
-  take() {
-    const bytes = Buffer.from(this.#text)
-    this.#text = ''
-    return { bytes, marks: new Float64Array() }
-  }
-}
-
-class MessageWriter implements ChunkWriter {
-  length = 0
+/** Messages in one buffer. Text is written without an intermediate copy of each message. */
+class ChunkWriter {
+  #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES + MARGIN_BYTES)
+  #length = 0
   readonly #isTimed: boolean
-  /**
-   * The messages of the newest time, because all messages of a time must be in one chunk. Records of several venues can
-   * have the same time.
-   */
-  readonly #held: Uint8Array[] = []
-  readonly #parts: Uint8Array[] = []
+  readonly #isLines: boolean
+  /** End of the messages that the chunk contains. Those after it have the newest time. */
+  #released = 0
+  /** Ends of the messages of the newest time, if timed. */
+  readonly #ends: number[] = []
   readonly #marks: number[] = []
 
-  constructor(isTimed: boolean) {
+  constructor({ isTimed, format }: Pick<ReplayQuery, 'isTimed' | 'format'>) {
     this.#isTimed = isTimed
+    this.#isLines = format === 'ndjson' && !isTimed
+  }
+
+  get length(): number {
+    return this.#released
   }
 
   add(frame: Frame): void {
-    this.#held.push(typeof frame === 'string' ? Buffer.from(frame) : Uint8Array.from(frame))
+    this.#reserve(frame.length * UNIT_BYTES_MAX + 1)
+    const buffer = this.#buffer
+    if (typeof frame === 'string') this.#length += buffer.write(frame, this.#length)
+    else {
+      buffer.set(frame, this.#length)
+      this.#length += frame.length
+    }
+    if (this.#isLines) {
+      buffer[this.#length] = LINE_END
+      this.#length += 1
+    }
+    if (this.#isTimed) this.#ends.push(this.#length)
   }
 
+  /** Adds the messages of a time to the chunk. All of them must be in one chunk. */
   release(us: number): void {
-    for (const message of this.#held) {
-      this.#parts.push(message)
-      this.length += message.length
-      if (this.#isTimed) this.#marks.push(us, this.length)
-    }
-    this.#held.length = 0
+    this.#released = this.#length
+    for (const end of this.#ends) this.#marks.push(us, end)
+    this.#ends.length = 0
   }
 
-  take() {
-    const chunk = {
-      bytes: Buffer.concat(this.#parts, this.length),
-      marks: Float64Array.from(this.#marks),
-    }
-    this.#parts.length = 0
+  /** Returns the chunk and begins a new one. */
+  take(): Pick<ReplayChunk, 'bytes' | 'marks'> {
+    const end = this.#released
+    const bytes = Uint8Array.from(this.#buffer.subarray(0, end))
+    const marks = Float64Array.from(this.#marks)
+    this.#buffer.copyWithin(0, end, this.#length)
+    for (const [index, held] of this.#ends.entries()) this.#ends[index] = held - end
+    this.#length -= end
+    this.#released = 0
     this.#marks.length = 0
-    this.length = 0
-    return chunk
+    return { bytes, marks }
+  }
+
+  #reserve(count: number): void {
+    const buffer = this.#buffer
+    if (this.#length + count <= buffer.length) return
+    this.#buffer = Buffer.allocUnsafeSlow(Math.max(2 * buffer.length, this.#length + count))
+    buffer.copy(this.#buffer, 0, 0, this.#length)
   }
 }
 
