@@ -1,5 +1,6 @@
 import type { FunctionComponent } from 'preact'
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
+import { ApiError } from './api.ts'
 import { after, monotonicMs, nowMs, setTitle } from './browser.ts'
 import { capital, durationText, zoneText } from './format.ts'
 import { html } from './html.ts'
@@ -7,7 +8,7 @@ import { PAGES, type PageName } from './page-names.ts'
 import { LogInOrSignUpPage } from './pages/log-in-or-sign-up.ts'
 import { useTick } from './parts/figures.ts'
 import { typed, useAction } from './parts/forms.ts'
-import { Empty, Failure, Waiting } from './parts/states.ts'
+import { Empty, Failure, onReconnect, Waiting } from './parts/states.ts'
 import { dataSource, protocols, useVenues, venueText } from './parts/venues.ts'
 import { currentRoute, hrefOf, type PageProps, type PageRoute } from './route.ts'
 import { logOut, refreshSession, type SessionState, session } from './session.ts'
@@ -204,16 +205,28 @@ export async function loadPage(name: PageName): Promise<void> {
   loading.add(name)
   const loaded = await LOADERS[name]().then(
     (page): LoadedPage => ({ kind: 'page', page }),
-    (error: unknown): LoadedPage => ({ kind: 'failed', error }),
+    (error: unknown): LoadedPage => ({ kind: 'failed', error: loadError(error) }),
   )
   loading.delete(name)
   loadedPages.set(new Map([...loadedPages.value, [name, loaded]]))
 }
 
+/** Browsers report a failed import by a TypeError that names the file. */
+function loadError(error: unknown): unknown {
+  if (!(error instanceof TypeError && /import/i.test(error.message))) return error
+  return new ApiError(
+    0,
+    'This page could not be loaded. Twinbook loads it when the connection is back.',
+  )
+}
+
+/** Also loads pages again that failed, once the connection is back. */
 export function loadOthersLater(): void {
-  after(OTHERS_MS, async () => {
+  const load = async () => {
     for (const name of PAGES) await loadPage(name)
-  })
+  }
+  after(OTHERS_MS, load)
+  onReconnect(load)
 }
 
 function ConnectionLine() {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { ApiError } from '../api.ts'
-import { after, every, isTabHidden } from '../browser.ts'
+import { after, every, isTabHidden, onTabEvent } from '../browser.ts'
 import { capital, durationText } from '../format.ts'
 import { html, type Shown } from '../html.ts'
 import { streamState } from '../stream.ts'
@@ -30,7 +30,7 @@ export function Empty({
 }
 
 /**
- * Retries when the stream becomes live again, or after the server's `Retry-After`. Renders nothing if `error` is null.
+ * Retries when the connection is back, or after the server's `Retry-After`. Renders nothing if `error` is null.
  * Has a button if `retry` is given.
  */
 export function Failure({
@@ -42,7 +42,7 @@ export function Failure({
 }) {
   useEffect(() => {
     if (retry === undefined || !(error instanceof ApiError)) return undefined
-    if (error.status === 0) return onceLive(retry)
+    if (error.status === 0) return onReconnect(retry)
     const { retryAfterSeconds: wait } = error
     return wait === null ? undefined : after(wait * 1_000, retry)
   }, [error])
@@ -54,14 +54,19 @@ export function Failure({
   </div>`
 }
 
-/** Returns a cancel function. */
-function onceLive(action: () => void): () => void {
+/** Calls `action` whenever the stream or the browser's network is back. Returns a cancel function. */
+export function onReconnect(action: () => void): () => void {
   let wasLive = streamState.value.state === 'live'
-  return streamState.subscribe(() => {
+  const stopStream = streamState.subscribe(() => {
     const isLive = streamState.value.state === 'live'
     if (isLive && !wasLive) action()
     wasLive = isLive
   })
+  const stopOnline = onTabEvent('online', action)
+  return () => {
+    stopStream()
+    stopOnline()
+  }
 }
 
 export function describeError(error: unknown): { readonly title: string; readonly detail: string } {

@@ -305,14 +305,27 @@ test('shows an error inside the layout when a page fails to load, and loads the 
   // For two seconds after a reload, the tab has not loaded modules of other pages.
   await page.reload()
   await page.getByRole('link', { name: 'Matches' }).click()
-  await page.getByText('This page failed.').waitFor()
+  await page.getByText('This page could not be loaded.').waitFor()
   assert.equal(await page.locator('nav [aria-current=page]').innerText(), 'Matches')
   await page.unroute(/\/dashboard\/pages-matches-/)
   await page.getByRole('button', { name: 'Try again' }).click()
-  await page.getByText('This page failed.').waitFor({ state: 'detached' })
+  await page.getByText('This page could not be loaded.').waitFor({ state: 'detached' })
   await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
   await page.getByRole('link', { name: 'Status' }).click()
   await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor()
+})
+
+test('loads a page that failed to load when the browser is online again', async () => {
+  const page = await dashboard.open('#/status', { expected: [/ERR_INTERNET_DISCONNECTED/] })
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Status' }).waitFor()
+  await page.context().setOffline(true)
+  await page.getByRole('link', { name: 'Matches' }).click()
+  await page.getByText('No connection.').waitFor()
+  await page.getByText('Twinbook loads it when the connection is back.').waitFor()
+  await page.context().setOffline(false)
+  await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
+  await page.getByText('No connection.').waitFor({ state: 'detached' })
 })
 
 test('shows the layout and the navigation when a page throws', async () => {
