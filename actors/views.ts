@@ -260,6 +260,12 @@ export interface AccountsView {
   /** False for the local account, which has no password. */
   hasPassword(account: AccountId): boolean
   keys(account: AccountId): readonly KeyView[]
+  /** Ids of the markets that the account watches, oldest first. */
+  watchlist(account: AccountId): readonly string[]
+  /** Resolves with the new watchlist. Rejects with BAD_REQUEST if the watchlist has 100 markets. */
+  watchMarket(account: AccountId, market: string): Promise<readonly string[]>
+  /** Resolves with false if the watchlist does not have the market. */
+  unwatchMarket(account: AccountId, market: string): Promise<boolean>
   /** Invalidates the caller's token and closes its streams. Does nothing for a key. */
   logOut(caller: Caller): Promise<void>
   /** Invalidates all tokens of the caller's account and closes their streams. Keys stay valid. */

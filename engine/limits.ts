@@ -276,6 +276,7 @@ export const replayScannedRows = 512
 /** Limits of accounts. */
 export const keysPerAccountMax = 20
 export const labelCharactersMax = 64
+export const watchlistMarketsMax = 100
 export const addressRequestsPerMinute = 600
 /**
  * Maximum requests per minute with which tokens manage an account, its keys and its webhooks. API keys cannot use up

@@ -25,6 +25,7 @@ import { statusRoutes } from './routes/status.ts'
 import { streamRoutes } from './routes/stream.ts'
 import { tradeRoutes } from './routes/trades.ts'
 import { walletRoutes } from './routes/wallets.ts'
+import { watchlistRoutes } from './routes/watchlist.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { whaleRoutes } from './routes/whales.ts'
 import type { EventDescriptor } from './webhooks/types/event-type.ts'
@@ -86,6 +87,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...exportRoutes({ engine, clock, names }), //              /v1/export  /{venue}/{table}/{date}/{file}
     ...webhookRoutes(webhooks), //              /v1/webhooks  /{webhook_id}  /test  /rotate-secret  /deliveries
     ...accountRoutes(engine.accounts, clock, parts.opensLocalAccount ?? false), //  /v1/auth/signup  /login  /me  /session  /v1/keys
+    ...watchlistRoutes({ accounts: engine.accounts, catalog }), //  /v1/watchlist  /{market_id}
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
     ...streamRoutes(parts.tickets ?? new Tickets(clock)), //  /v1/ws  /ticket
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}

@@ -482,6 +482,11 @@ export const DashboardSessionSchema = Type.Object({
   }),
 })
 
+export const WatchlistSchema = Type.Object({
+  market_ids: Type.Array(Type.String(), { description: 'oldest first' }),
+  total: Type.Integer({ minimum: 0 }),
+})
+
 export const KeySchema = Type.Object({
   id: Type.String(),
   label: Type.String(),

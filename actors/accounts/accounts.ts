@@ -395,6 +395,25 @@ export class Accounts implements AccountsView {
     }
   }
 
+  watchlist(account: AccountId): readonly string[] {
+    return this.directory.find(account)?.watchlist ?? []
+  }
+
+  watchMarket(account: AccountId, market: string): Promise<readonly string[]> {
+    return this.directory.watchMarket(this.#existing(account), market)
+  }
+
+  unwatchMarket(account: AccountId, market: string): Promise<boolean> {
+    return this.directory.unwatchMarket(this.#existing(account), market)
+  }
+
+  /** The account may have been deleted since the request was authenticated. */
+  #existing(id: AccountId): AccountRecord {
+    const account = this.#active(id)
+    if (account === null) throw new EngineError('UNAUTHORIZED', 'the account no longer exists')
+    return account
+  }
+
   keys(account: AccountId): readonly KeyView[] {
     return this.directory.viewsOf(account)
   }

@@ -17,7 +17,11 @@ import type { Clock } from '../../engine/clock.ts'
 import type { Revocation } from '../../engine/cluster/gateway-messages.ts'
 import { EngineError } from '../../engine/errors.ts'
 import { type AccountId, accountId, type KeyId, keyId } from '../../engine/ids.ts'
-import { endedTokensPerAccountMax, keysPerAccountMax } from '../../engine/limits.ts'
+import {
+  endedTokensPerAccountMax,
+  keysPerAccountMax,
+  watchlistMarketsMax,
+} from '../../engine/limits.ts'
 import type { TimeMs } from '../../engine/units.ts'
 import type { AccountEntry } from '../../storage/cluster-accounts.ts'
 import type {
@@ -152,6 +156,29 @@ export class AccountDirectory {
   /** Keys and tokens from before `disable` are valid again. */
   enable(account: AccountRecord): Promise<AccountRecord> {
     return this.#change({ ...account, isDisabled: false })
+  }
+
+  /** Resolves with the new watchlist. Rejects with BAD_REQUEST if it is full. */
+  async watchMarket(account: AccountRecord, market: string): Promise<readonly string[]> {
+    const { watchlist = [] } = account
+    if (watchlist.includes(market)) return watchlist
+    if (watchlist.length >= watchlistMarketsMax) {
+      throw new EngineError(
+        'BAD_REQUEST',
+        `a watchlist has at most ${watchlistMarketsMax} markets: remove one first`,
+      )
+    }
+    const changed = [...watchlist, market]
+    await this.#change({ ...account, watchlist: changed })
+    return changed
+  }
+
+  /** Resolves with false if the watchlist does not have the market. */
+  async unwatchMarket(account: AccountRecord, market: string): Promise<boolean> {
+    const { watchlist = [] } = account
+    if (!watchlist.includes(market)) return false
+    await this.#change({ ...account, watchlist: watchlist.filter((id) => id !== market) })
+    return true
   }
 
   setPassword(account: AccountRecord, passwordHash: string): Promise<AccountRecord> {

@@ -181,6 +181,8 @@ export interface AccountRecord {
   readonly isDisabled: boolean
   /** Login tokens of an earlier generation are invalid. Incrementing the number revokes all tokens. */
   readonly tokenGeneration: number
+  /** Ids of markets, oldest first. Omitted: none. */
+  readonly watchlist?: readonly string[]
 }
 
 export interface KeyRecord {

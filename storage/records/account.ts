@@ -9,6 +9,7 @@ import {
   record,
   since,
   text,
+  texts,
   time,
 } from '../../engine/codec.ts'
 import { accountId, keyId } from '../../engine/ids.ts'
@@ -26,15 +27,19 @@ const account = record<Required<AccountRecord>>({
   isDisabled: since(2, boolean, false),
   tokenGeneration: since(3, number, 0),
   deliveriesPerSecond: since(4, orNull(number), null),
+  watchlist: since(5, texts, []),
 })
 
 export const accountCodec = listed<AccountRecord>(
-  4,
+  5,
   mapped(
     account,
-    (value) => ({ deliveriesPerSecond: null, ...value }),
-    ({ deliveriesPerSecond, ...rest }) =>
-      deliveriesPerSecond === null ? rest : { ...rest, deliveriesPerSecond },
+    (value) => ({ deliveriesPerSecond: null, watchlist: [], ...value }),
+    ({ deliveriesPerSecond, watchlist, ...rest }) => ({
+      ...rest,
+      ...(deliveriesPerSecond === null ? {} : { deliveriesPerSecond }),
+      ...(watchlist.length === 0 ? {} : { watchlist }),
+    }),
   ),
 )
 

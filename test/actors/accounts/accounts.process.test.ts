@@ -106,6 +106,24 @@ test('limits an account to twenty API keys, even if clients create the keys conc
   assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 20)
 })
 
+test('stores a watchlist of at most a hundred markets across restarts, even if clients add concurrently', async () => {
+  const { accounts, reopen } = openQuickAccounts()
+  const { accountId } = (await accounts.signUp(ann)).caller
+  const added = await Promise.allSettled(
+    Array.from({ length: 110 }, (_, index) => accounts.watchMarket(accountId, `venue_a_${index}`)),
+  )
+  assert.equal(added.filter(({ status }) => status === 'fulfilled').length, 100)
+  await assert.rejects(accounts.watchMarket(accountId, 'venue_b_X'), { code: 'BAD_REQUEST' })
+  assert.equal((await accounts.watchMarket(accountId, 'venue_a_7')).length, 100)
+  assert.equal(await accounts.unwatchMarket(accountId, 'venue_a_0'), true)
+  assert.equal(await accounts.unwatchMarket(accountId, 'venue_a_0'), false)
+  await accounts.watchMarket(accountId, 'venue_b_X')
+  const again = reopen().watchlist(accountId)
+  assert.deepEqual([again.length, again[0], again.at(-1)], [100, 'venue_a_1', 'venue_b_X'])
+  const { caller } = await accounts.signUp({ ...ann, email: 'bob@example.com' })
+  assert.deepEqual(accounts.watchlist(caller.accountId), [])
+})
+
 test('admits as many streams as the limit allows, and frees a slot once when a stream is released twice', async () => {
   const { accounts } = openQuickAccounts()
   const { caller } = await accounts.signUp(ann)

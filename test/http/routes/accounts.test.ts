@@ -8,6 +8,7 @@ import {
   KeysSchema,
   ProblemsSchema,
   SessionSchema,
+  WatchlistSchema,
 } from '../../../http/schemas.ts'
 import {
   type ApiServer,
@@ -86,5 +87,27 @@ describe('account routes', () => {
     for (const body of [{}, { label: '' }, { label: 5 }, { label: 'x'.repeat(65) }]) {
       check(ProblemsSchema, await post('/v1/keys', body, bearer('ann')), 422)
     }
+  })
+
+  test('adds and removes markets of the account’s own watchlist, by any spelling of the market’s id', async () => {
+    server.engine.add('watched')
+    server.engine.accounts.make('eve')
+    const list = async (name: string) =>
+      (await server.get('/v1/watchlist', { headers: bearer(name) })).body.market_ids
+    const added = await post('/v1/watchlist', { market_id: 'VENUE_A_WATCHED' }, bearer('ann'))
+    check(WatchlistSchema, added, 200)
+    assert.deepEqual(await list('ann'), ['venue_a_watched'])
+    assert.deepEqual(await list('eve'), [])
+    check(
+      DetailSchema,
+      await post('/v1/watchlist', { market_id: 'venue_a_no' }, bearer('ann')),
+      404,
+    )
+    check(ProblemsSchema, await post('/v1/watchlist', {}, bearer('ann')), 422)
+    assert.equal((await server.get('/v1/watchlist')).status, 401, 'an API key is not enough')
+    const remove = (name: string) =>
+      server.get('/v1/watchlist/venue_a_watched', { method: 'DELETE', headers: bearer(name) })
+    assert.deepEqual([(await remove('eve')).status, (await remove('ann')).status], [404, 204])
+    assert.deepEqual(await list('ann'), [])
   })
 })

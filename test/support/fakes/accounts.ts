@@ -28,6 +28,8 @@ export class FakeAccounts implements AccountsView {
   readonly watchers: AccountWatcher[] = []
   readonly #clock: Clock
   addressLimit = 600
+  readonly watched = new Map<AccountId, readonly string[]>()
+  watchedMax = 100
   fileLimit = Number.MAX_SAFE_INTEGER
 
   constructor(clock: Clock) {
@@ -205,6 +207,26 @@ export class FakeAccounts implements AccountsView {
 
   async deleteAccount(_: Caller, password: string): Promise<void> {
     if (password === 'wrong') throw new EngineError('UNAUTHORIZED', 'the password is wrong')
+  }
+
+  watchlist(account: AccountId): readonly string[] {
+    return this.watched.get(account) ?? []
+  }
+
+  async watchMarket(account: AccountId, market: string): Promise<readonly string[]> {
+    const list = [...new Set([...this.watchlist(account), market])]
+    if (list.length > this.watchedMax) throw new EngineError('BAD_REQUEST', 'the watchlist is full')
+    this.watched.set(account, list)
+    return list
+  }
+
+  async unwatchMarket(account: AccountId, market: string): Promise<boolean> {
+    const list = this.watchlist(account)
+    this.watched.set(
+      account,
+      list.filter((id) => id !== market),
+    )
+    return list.includes(market)
   }
 
   keys(account: AccountId): readonly KeyView[] {

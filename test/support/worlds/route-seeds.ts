@@ -314,6 +314,17 @@ const SEEDS: Readonly<Record<string, Seed>> = {
   },
   'GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}': { path: ownWebhook, reach: noWebhook },
   'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/retry': { path: ownWebhook },
+  'POST /v1/watchlist': {
+    body: () => ({ market_id: 'venue_a_a0' }),
+    reach: { 404: { body: '{"market_id":"venue_a_none"}' } },
+  },
+  'DELETE /v1/watchlist/{market_id}': {
+    path: async (engine) => {
+      await engine.accounts.watchMarket(ownAccount(engine), 'venue_a_a0')
+      return { market_id: 'venue_a_a0' }
+    },
+    reach: { 404: { path: { market_id: 'venue_a_none' } } },
+  },
   'POST /v1/keys': { body: () => ({ label: 'bot', scopes: ['read', 'webhooks'] }) },
   'DELETE /v1/keys/{key_id}': {
     path: async (engine) => {

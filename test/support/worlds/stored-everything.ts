@@ -42,7 +42,7 @@ const DAY = Math.floor(NOON_MS / 86_400_000)
 
 const ACCOUNT = account('one', {
   ...{ tier: 'enterprise', requestsPerMinute: 123, socketsMax: 45, deliveriesPerSecond: 67 },
-  ...{ isDisabled: true, tokenGeneration: 3 },
+  ...{ isDisabled: true, tokenGeneration: 3, watchlist: ['venue_a_0x1', 'venue_b_KX-1'] },
 })
 const KEY = key('one', { scopes: ['read'], lastUsedAtMs: at(1) })
 const ENDED = { tokenId: 'token-1', accountId: ACCOUNT.id, expiresAtMs: at(2) }

@@ -23,7 +23,8 @@ const kind = (name: string, rows: string, get: OlderKind['get'], wanted: unknown
   wanted,
 })
 
-const { deliveriesPerSecond: _, ...LIMITED } = STORED.account
+const { watchlist: _list, ...UNWATCHED } = STORED.account
+const { deliveriesPerSecond: _, ...LIMITED } = UNWATCHED
 const accounts = ({ accounts: table }: Storage) => [...table.accounts()]
 const webhooks = ({ webhooks: table }: Storage) => [...table.all()]
 const markets = ({ markets: table }: Storage) => [...table.all()].map(({ summary }) => summary)
@@ -52,6 +53,7 @@ export const OLDER_KINDS: readonly OlderKind[] = [
   ]),
   kind('an account of schema 2', 'accounts 2', accounts, [{ ...LIMITED, tokenGeneration: 0 }]),
   kind('an account of schema 3', 'accounts 3', accounts, [LIMITED]),
+  kind('an account of schema 4', 'accounts 4', accounts, [UNWATCHED]),
   kind('a key of schema 1', 'keys 1', (storage) => [...storage.accounts.keys()], [
     { ...STORED.key, scopes: KEY_SCOPES },
   ]),
