@@ -55,7 +55,7 @@ export function CsvButton({ name, rows }: CsvButtonProps) {
     })
   return html`<div class="row csv">
     <span class="muted" role="status">${saved === null ? '' : savedText(saved)}</span>
-    <button type="button" class="quiet" aria-disabled=${isRunning} aria-label=${`Save ${name} as CSV`} onClick=${save}>
+    <button type="button" class="quiet" aria-disabled=${isRunning} aria-label=${`Save as CSV: ${name}`} onClick=${save}>
       ${isRunning ? 'Loading…' : 'Save as CSV'}
     </button>
   </div><${Failure} error=${error} />`

@@ -147,7 +147,7 @@ test('filters matches by text, confidence and score, and loads more matches on a
 test('saves all rows of the current filter as CSV, also rows that the page does not show yet', async () => {
   const saved = async (page: Page, name: string) => {
     const download = page.waitForEvent('download')
-    await page.getByRole('button', { name: `Save ${name} as CSV` }).click()
+    await page.getByRole('button', { name: `Save as CSV: ${name}` }).click()
     const file = await download
     assert.match(file.suggestedFilename(), /^twinbook-[a-z-]+-\d{4}-\d\d-\d\d\.csv$/)
     return readCsv(readFileSync(await file.path(), 'utf8'))
