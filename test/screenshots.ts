@@ -149,7 +149,10 @@ async function forReadme(page: Page, market: string): Promise<void> {
   await page.setViewportSize({ width: 1_280, height: 1_240 })
   await page.emulateMedia({ colorScheme: 'light' })
   await visit(page, market)
-  await page.getByRole('button', { name: '1H', exact: true }).click()
+  await page
+    .getByRole('group', { name: 'Time range', exact: true })
+    .getByRole('button', { name: '1H', exact: true })
+    .click()
   await page.mouse.move(0, 0)
   await page.locator('.twin-prices').waitFor()
   // The picture ends below the matched market, the last panel beside the chart.

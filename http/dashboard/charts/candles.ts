@@ -46,7 +46,7 @@ export function CandleChart({ marketId, createdAtMs, decimals }: CandleChartProp
   </section>`
 }
 
-const choice = <Name extends string>(
+export const choice = <Name extends string>(
   label: string,
   names: readonly Name[],
   chosen: Name,
@@ -149,7 +149,7 @@ function useDrawnBars(
 }
 
 /** Uses only recorded trades if the venue's history returns 503. Rejects with ApiError. */
-async function fetchBars(
+export async function fetchBars(
   marketId: string,
   query: { readonly interval: Interval; readonly limit: number },
   signal: AbortSignal,
@@ -172,8 +172,8 @@ interface Stretch {
   readonly bars: number
 }
 
-const RANGES = ['1H', '1D', '1W', '1M', 'All'] as const
-type Range = (typeof RANGES)[number]
+export const RANGES = ['1H', '1D', '1W', '1M', 'All'] as const
+export type Range = (typeof RANGES)[number]
 
 const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
   '1H': { interval: '1m', bars: 60 },
@@ -189,7 +189,7 @@ const ALL_BARS = 200
 const BARS_OF_PAGE = 1_000
 
 /** `ageMs` is the age of the market and sets the interval of `All`; null: unknown. */
-function stretchOf(range: Range, ageMs: number | null): Stretch {
+export function stretchOf(range: Range, ageMs: number | null): Stretch {
   if (range !== 'All') return STRETCHES[range]
   const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
   const [interval] = LENGTHS.find(([, length]) => hours / length <= ALL_BARS) ?? ['1d']

@@ -9,13 +9,17 @@ import {
   createChart,
   type DeepPartial,
   HistogramSeries,
+  type ITimeScaleApi,
   LineSeries,
+  LineStyle,
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import { hourText, monthDayText, priceText, roundUsdText, timeText, utcDayText } from '../format.ts'
 import type { Candle } from '../records.ts'
 import { currentTheme } from '../theme.ts'
+import { GapBand } from './gap-band.ts'
+import type { PairPoint } from './pair-points.ts'
 
 export type Bar = Pick<
   Candle,
@@ -68,13 +72,8 @@ export function openCandles(host: HTMLElement) {
     const bars = [...drawn.values()].sort((one, other) => one.timestamp_ms - other.timestamp_ms)
     volumes.setData(bars.map(volumeBar))
   }
-  /** Stretches a short history to the full width. Does not scroll a longer history. */
   function layout(): void {
-    const width = scale.width()
-    const wanted = drawn.size + RIGHT_MARGIN_BARS
-    if (width === 0 || drawn.size === 0 || wanted * SPACING > width) return
-    const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
-    scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
+    stretch(scale, drawn.size)
   }
   /** Bars of the venue's history have no volume. A single bar beside them would look like all volume of the range. */
   function showVolumes(): void {
@@ -102,13 +101,7 @@ export function openCandles(host: HTMLElement) {
       line.applyOptions({ visible: kind === 'line' })
     },
     goToNow() {
-      const width = scale.width()
-      const margin = width === 0 ? 0 : (LABEL * (drawn.size + RIGHT_MARGIN_BARS)) / width
-      scale.setVisibleLogicalRange({
-        from: -Math.max(0.5, margin),
-        to: drawn.size - 0.5 + Math.max(RIGHT_MARGIN_BARS, margin),
-      })
-      layout()
+      scrollToNow(scale, drawn.size)
     },
     put(bar: Bar, result: Exclude<PutResult, 'known'>) {
       candles.update(candleOf(bar), result === 'older')
@@ -120,6 +113,75 @@ export function openCandles(host: HTMLElement) {
       if (isNew) layout()
     },
   }
+}
+
+/** Stretches a short history to the full width. Does not scroll a longer history. */
+function stretch(scale: ITimeScaleApi<Time>, count: number): void {
+  const width = scale.width()
+  const wanted = count + RIGHT_MARGIN_BARS
+  if (width === 0 || count === 0 || wanted * SPACING > width) return
+  const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
+  scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
+}
+
+/** Shows all `count` bars. */
+function scrollToNow(scale: ITimeScaleApi<Time>, count: number): void {
+  const width = scale.width()
+  const margin = width === 0 ? 0 : (LABEL * (count + RIGHT_MARGIN_BARS)) / width
+  scale.setVisibleLogicalRange({
+    from: -Math.max(0.5, margin),
+    to: count - 0.5 + Math.max(RIGHT_MARGIN_BARS, margin),
+  })
+  stretch(scale, count)
+}
+
+export type PairCanvas = ReturnType<typeof openPairLines>
+
+export function openPairLines(host: HTMLElement) {
+  let count = 0
+  const layout = () => stretch(scale, count)
+  const { chart, scale, colorsNow, close } = openChart(host, CANDLE_OPTIONS, recolor, layout)
+  const shared = { autoscaleInfoProvider: widened, priceFormat: CENTS }
+  const band = chart.addCustomSeries(new GapBand(), {
+    ...{ ...shared, lastValueVisible: false, priceLineVisible: false },
+  })
+  const own = chart.addSeries(LineSeries, { ...shared, lineWidth: 2 })
+  const other = chart.addSeries(LineSeries, {
+    ...shared,
+    lineWidth: 2,
+    lineStyle: LineStyle.Dashed,
+  })
+  recolor()
+
+  function recolor(): void {
+    const { bid, accent, warn, muted } = colorsNow()
+    own.applyOptions({ color: accent })
+    other.applyOptions({ color: warn })
+    band.applyOptions({ above: seeThrough(bid, 0.35), below: seeThrough(muted, 0.18) })
+  }
+  const lineOf = (points: readonly PairPoint[], name: 'own' | 'other') =>
+    points.map(({ atMs, [name]: value }) => {
+      const time = timestamp(atMs / 1_000)
+      return value === null ? { time } : { time, value }
+    })
+  return {
+    close,
+    show(points: readonly PairPoint[]) {
+      count = points.length
+      own.setData(lineOf(points, 'own'))
+      other.setData(lineOf(points, 'other'))
+      band.setData(points.map(bandOf))
+    },
+    goToNow() {
+      scrollToNow(scale, count)
+    },
+  }
+}
+
+function bandOf({ atMs, own, other, fees }: PairPoint) {
+  const time = timestamp(atMs / 1_000)
+  if (own === null || other === null) return { time }
+  return { time, own, other, isAboveFees: fees !== null && Math.abs(own - other) > fees }
 }
 
 /** TickMarkType of lightweight-charts: lower values are days, months and years. */
@@ -274,7 +336,13 @@ function chartColors(host: HTMLElement) {
     return getComputedStyle(probe).color
   }
   const text = { ink: color('ink'), muted: color('muted'), edge: color('edge') }
-  const colors = { ...text, accent: color('accent'), bid: color('bid'), ask: color('ask') }
+  const colors = {
+    ...text,
+    accent: color('accent'),
+    warn: color('warn'),
+    bid: color('bid'),
+    ask: color('ask'),
+  }
   probe.remove()
   return colors
 }

@@ -3,13 +3,15 @@ import type { DataMessage } from '../../client/messages.ts'
 import { ApiError, request } from '../api.ts'
 import { setTitle } from '../browser.ts'
 import { CandleChart } from '../charts/candles.ts'
+import { PairChart } from '../charts/pair-chart.ts'
 import { sizeDecimals, sizeText, stepDecimals, usdText } from '../format.ts'
 import { html } from '../html.ts'
 import { BookPanel, DepthChart } from '../parts/book.ts'
 import { CsvButton } from '../parts/csv-button.ts'
 import { Price, Time, TradedText, tradedOf } from '../parts/figures.ts'
 import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market-facts.ts'
-import { MatchedMarketPanel } from '../parts/matched-market.ts'
+import { MatchedMarketPanel, useMatchedMarket } from '../parts/matched-market.ts'
+import { isComparable } from '../parts/pair.ts'
 import { mergedByTime, useLiveList, useRequest } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { type Column, headings, tableRows } from '../parts/tables.ts'
@@ -55,6 +57,8 @@ function LoadedMarket({ market, again }: { readonly market: Market; readonly aga
   const [own] = platforms
   const decimals = stepDecimals(market.price_step)
   const created = market.created_at === null ? null : market.created_at * 1_000
+  const matched = useMatchedMarket(market)
+  const matchedMarket = matched.latest?.matchedMarket ?? null
   useEffect(() => setTitle(`${question} – Twinbook`), [question])
   useEffect(
     // Reloads when the market closes, resolves, changes or gets a match. `onReady` reloads, because the stream does not
@@ -72,6 +76,14 @@ function LoadedMarket({ market, again }: { readonly market: Market; readonly aga
       <div class="stack">
         <${MarketOutcomes} market=${market} decimals=${decimals} />
         <${CandleChart} marketId=${id} createdAtMs=${created} decimals=${decimals} />
+        ${
+          matchedMarket !== null && isComparable(matchedMarket.match)
+            ? html`<${PairChart}
+                key=${matchedMarket.market.id}
+                market=${market} matchedMarket=${matchedMarket.market} isInverted=${matchedMarket.match.inverted === true}
+              />`
+            : null
+        }
         <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} decimals=${decimals} />
         <${MarketRules} market=${market} />
       </div>
@@ -82,7 +94,7 @@ function LoadedMarket({ market, again }: { readonly market: Market; readonly aga
             : html`<${BookPanel} marketId=${id} platform=${own?.platform ?? ''} decimals=${decimals} />
               <${DepthChart} marketId=${id} />`
         }
-        <${MatchedMarketPanel} market=${market} />
+        <${MatchedMarketPanel} market=${market} result=${matched} />
       </div>
     </div>
   </article>`

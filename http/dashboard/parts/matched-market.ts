@@ -33,15 +33,15 @@ interface MatchedMarket {
 
 const LIMIT = 200
 
-export function MatchedMarketPanel({ market }: { readonly market: Market }) {
+/** Reloads when the market or its matched market changes. */
+export function useMatchedMarket(market: Market) {
   const { id, status, platforms } = market
   const result = useRequest(
     (signal) => fetchMatchedMarket(market, signal),
     [id, status, platforms.length],
   )
-  const { other: name = null, matchedMarket = null } = result.answer ?? {}
   const { again } = result
-  const otherId = matchedMarket?.market.id ?? null
+  const otherId = result.answer?.matchedMarket?.market.id ?? null
   useEffect(
     () =>
       otherId === null
@@ -52,6 +52,18 @@ export function MatchedMarketPanel({ market }: { readonly market: Market }) {
           ),
     [otherId],
   )
+  return result
+}
+
+export function MatchedMarketPanel({
+  market,
+  result,
+}: {
+  readonly market: Market
+  readonly result: ReturnType<typeof useMatchedMarket>
+}) {
+  const { status } = market
+  const { other: name = null, matchedMarket = null } = result.answer ?? {}
   const isSimilar = matchedMarket !== null && !isComparable(matchedMarket.match)
   return html`<section class="card twin" aria-labelledby="twin-title">
     <h2 id="twin-title">${name === null ? 'The other venue' : `${isSimilar ? 'Similar question at' : 'At'} ${fullVenueText(name)}`}</h2>

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FEES_UNKNOWN } from '../../../engine/market/fees.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { barOfMessage, MarketBars } from '../../../http/dashboard/charts/candles.ts'
 import type { Bar } from '../../../http/dashboard/charts/canvases.ts'
+import { pairPoints } from '../../../http/dashboard/charts/pair-points.ts'
 import { TAPE_TRADES_MAX, type TapeTrade, withTrade } from '../../../http/dashboard/pages/market.ts'
 import { tradedOf } from '../../../http/dashboard/parts/figures.ts'
 import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
+import { feesRecord } from '../../../http/records/render.ts'
 
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,
@@ -125,4 +128,35 @@ test('truncates a long rules text at a word boundary, and a very long word insid
   assert.ok(folded.length < 620 && rules.startsWith(folded.slice(0, -2)))
   assert.match(folded, /rule …$/)
   assert.equal(foldedText('x'.repeat(2_000)).length, 602)
+})
+
+test('joins the closes of two markets by time, converts the other outcome, and adds the fees of both', () => {
+  const closes = (...minutes: readonly (readonly [minute: number, close: number])[]) =>
+    minutes.map(([minute, close]) => bar(minute, { close }))
+  const bars = { own: closes([2, 0.4], [4, 0.5]), other: closes([1, 0.3], [3, 0.35], [4, 0.45]) }
+  const unknown = feesRecord(FEES_UNKNOWN, 0)
+  const curve = { rate: 0.07, exponent: 1, multiplier: 2 }
+  const free = { ...unknown, taker: { ...curve, rate: 0 } }
+  const points = pairPoints(bars, { isInverted: true, fees: [{ ...unknown, taker: curve }, free] })
+  assert.deepEqual(
+    points.map(({ atMs, own, other }) => [atMs / 60_000, own, other]),
+    [
+      [1, null, 0.7],
+      [2, 0.4, 0.7],
+      [3, 0.4, 0.65],
+      [4, 0.5, 0.55],
+    ],
+  )
+  const fees = points.map(({ fees: both }) => (both === null ? null : both.toFixed(6)))
+  assert.deepEqual(fees, [null, '0.033600', '0.033600', '0.035000'])
+  const same = pairPoints(bars, { isInverted: false, fees: [free, unknown] })
+  assert.deepEqual(
+    same.map(({ other, fees: both }) => [other, both]),
+    [
+      [0.3, null],
+      [0.3, null],
+      [0.35, null],
+      [0.45, null],
+    ],
+  )
 })

@@ -3,8 +3,10 @@ import type { Page, Route } from 'playwright-core'
 import { publishLifecycle } from '../../../actors/market/updates.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { outcomeId } from '../../../engine/ids.ts'
+import { FEES_UNKNOWN, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
+import { allProblems } from '../../support/browser/accessibility.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { type FakeDashboard, openFakeDashboard } from '../../support/browser/dashboard.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
@@ -387,6 +389,70 @@ test('shows the prices of the matched market for the same outcome, and the live 
     () => document.querySelector('.twin [data-figure=ask]')?.textContent?.includes('47¢') === true,
   )
 })
+
+test('draws the prices of both venues in one chart without cut labels, and updates gap and fees from the stream', async () => {
+  const { engine } = dashboard.server
+  const now = { ...MODEL_UNKNOWN, kind: 'quadratic', taker: feeCurve(70_000, 1) } as const
+  const fees = { ...FEES_UNKNOWN, now }
+  const market = add('up', { fees })
+  const matchedMarket = add('down', { venue: 'b', question: 'Will it go down?', fees })
+  const score = { score: 93, relation: 'identical', inverted: true, outcomeMap: [1, 0] } as const
+  const rest = { vetoes: [], reasons: [], explanation: 'Down is not up.' }
+  engine.matches.put(market, matchedMarket, { ...score, ...rest })
+  const nowMs = engine.clock.nowMs()
+  for (let hours = 20; hours > 0; hours -= 1) {
+    const [own, other] = [0.4 + hours / 100, 0.58 - hours / 100]
+    const at = (minutes: number) => timeMs(nowMs - hours * 3_600_000 + minutes * 60_000)
+    market.trade({ price: bid(own, 1).price, timeMs: at(0) })
+    matchedMarket.trade({ price: bid(other, 1).price, timeMs: at(20) })
+  }
+  for (const width of [390, 1_280]) {
+    const page = await dashboard.open('#/markets', { width })
+    await page.addInitScript(collectCutLabels)
+    await page.goto(`${dashboard.server.origin}/dashboard${pageOf(market)}`)
+    await page.reload()
+    const chart = page.locator('.pair-chart')
+    await page.waitForSelector('.pair-chart[data-phase=shown][data-points="40"] .legend')
+    assert.equal(await chart.getByRole('heading').innerText(), '“Yes” at both venues')
+    assert.equal(await chart.locator('.legend').getAttribute('data-gap'), '0.02')
+    // 0.07 × 0.41 × 0.59 + 0.07 × 0.43 × 0.57
+    const shownFees = Number(await chart.locator('.legend').getAttribute('data-fees'))
+    assert.ok(Math.abs(shownFees - 0.034_09) < 1e-9, `${shownFees}`)
+    assert.equal(await chart.locator('.legend .up').count(), 0)
+    for (const range of ['1H', '1W', '1M', 'All', '1D']) {
+      await chart.getByRole('button', { name: range, exact: true }).click()
+      await page.waitForSelector(`.pair-chart[data-phase=shown] [aria-label$=", ${range}"]`)
+    }
+    const cut: unknown = await page.evaluate(() => Reflect.get(window, 'cutLabels'))
+    assert.deepEqual(cut, [], `${width}`)
+    assert.deepEqual(await allProblems(page), [], `${width}`)
+    await page.context().close()
+  }
+  const page = await dashboard.open(pageOf(matchedMarket))
+  const legend = page.locator('.pair-chart .legend')
+  await page.locator('.pair-chart .legend[data-gap="0.02"]').waitFor()
+  market.trade({ price: bid(0.3, 1).price })
+  await page.locator('.pair-chart .legend[data-gap="0.13"]').waitFor()
+  assert.equal(await legend.locator('.up').innerText(), '+13¢')
+})
+
+/** Runs in the page. Collects texts that a canvas draws beyond its edges. */
+function collectCutLabels(): void {
+  const cutLabels: string[] = []
+  Object.assign(window, { cutLabels })
+  const { prototype } = CanvasRenderingContext2D
+  const draw = prototype.fillText
+  prototype.fillText = function (text, x, y, ...rest) {
+    const { a: scale, e: shift } = this.getTransform()
+    const width = this.measureText(text).width * scale
+    const at = x * scale + shift
+    const share = this.textAlign === 'center' ? 0.5 : /right|end/.test(this.textAlign) ? 1 : 0
+    const [from, to] = [at - width * share, at + width * (1 - share)]
+    if (text !== '' && (from < -1 || to > this.canvas.width + 1))
+      cutLabels.push(`${text}: ${from} to ${to} of ${this.canvas.width}`)
+    return draw.call(this, text, x, y, ...rest)
+  }
+}
 
 test('leaves a matched market on the page after both markets ended, and states how each settled', async () => {
   const { engine } = dashboard.server

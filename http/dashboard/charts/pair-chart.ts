@@ -1,0 +1,149 @@
+// Chart of a matched pair: one price line per venue, with the gap between them as an area.
+
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { after, nowMs, type StopTimer } from '../browser.ts'
+import { gapText, priceText } from '../format.ts'
+import { html } from '../html.ts'
+import { settle } from '../parts/requests.ts'
+import { Empty, Failure, Waiting } from '../parts/states.ts'
+import { venueText } from '../parts/venues.ts'
+import type { Market } from '../records.ts'
+import { follow } from '../stream.ts'
+import {
+  barOfMessage,
+  choice,
+  fetchBars,
+  MarketBars,
+  RANGES,
+  type Range,
+  stretchOf,
+} from './candles.ts'
+import { openPairLines, type PairCanvas } from './canvases.ts'
+import { type PairPoint, pairPoints } from './pair-points.ts'
+
+/** Minimum time between two drawings. */
+const REDRAW_MS = 1_000
+
+interface PairChartProps {
+  readonly market: Market
+  readonly matchedMarket: Market
+  /** True if the first outcome of one market is the second of the other. */
+  readonly isInverted: boolean
+}
+
+export function PairChart(props: PairChartProps) {
+  const { market, matchedMarket } = props
+  const [range, choose] = useState<Range>('1D')
+  const host = useRef<HTMLDivElement>(null)
+  const { points, phase, error, again } = usePairPoints(host, range, props)
+  const names = [market, matchedMarket].map(({ platforms }) => venueText(platforms[0]?.platform))
+  const last = points.at(-1) ?? null
+  const outcome = market.outcomes[0]?.label ?? 'Yes'
+  return html`<section class="card candles pair-chart" aria-labelledby="pair-chart-title" data-phase=${phase} data-points=${points.length}>
+    <div class="row panel-head">
+      <h2 id="pair-chart-title">“${outcome}” at both venues</h2>
+      ${choice('Time range of both venues', RANGES, range, choose)}
+    </div>
+    ${last === null ? null : legend(last, names)}
+    ${phase === 'waiting' && last === null ? html`<${Waiting} what="the chart of both venues" />` : null}
+    <${Failure} error=${error} retry=${again} />
+    ${phase === 'shown' && last === null ? html`<${Empty}>No trades in this time range.<//>` : null}
+    <div class="canvas" ref=${host} role="img" aria-label=${`Price at ${names.join(' and ')}, ${range}`}></div>
+  </section>`
+}
+
+function legend({ own, other, fees }: PairPoint, [ourName, otherName]: readonly string[]) {
+  const gap = own === null || other === null ? null : Math.round((other - own) * 1e6) / 1e6
+  const isAbove = gap !== null && fees !== null && Math.abs(gap) > fees
+  return html`<dl class="row legend" data-gap=${gap} data-fees=${fees}>
+      <div><dt class="line-own">${ourName}</dt> <dd>${priceText(own)}</dd></div>
+      <div><dt class="line-other">${otherName}</dt> <dd>${priceText(other)}</dd></div>
+      <div><dt>Gap</dt> <dd class=${isAbove ? 'up' : ''}>${gapText(gap)}</dd></div>
+      <div><dt>Fees of both</dt> <dd>${priceText(fees)}</dd></div>
+    </dl>
+    <p class="muted">Prices of trades. ${
+      fees === null
+        ? 'A fee is unknown, so the area between the lines has one color.'
+        : 'The area between the lines is green where the gap exceeds the fees of one contract at both venues.'
+    }</p>`
+}
+
+interface Drawn {
+  readonly phase: 'waiting' | 'shown' | 'failed'
+  readonly error: unknown
+  readonly points: readonly PairPoint[]
+}
+
+function usePairPoints(
+  host: { readonly current: HTMLElement | null },
+  range: Range,
+  { market, matchedMarket, isInverted }: PairChartProps,
+) {
+  const [drawn, setDrawn] = useState<Drawn>({ phase: 'waiting', error: null, points: [] })
+  const [round, setRound] = useState(0)
+  const canvas = useRef<PairCanvas | null>(null)
+  const created = [market, matchedMarket].flatMap(({ created_at: seconds }) => seconds ?? [])
+  const ageMs = created.length === 0 ? null : nowMs() - Math.min(...created) * 1_000
+  const { interval, bars: limit } = stretchOf(range, ageMs)
+  const ids = [market.id, matchedMarket.id] as const
+  const fees = useRef([market.fees, matchedMarket.fees] as const)
+  fees.current = [market.fees, matchedMarket.fees]
+  useEffect(() => {
+    if (host.current === null) return undefined
+    const opened = openPairLines(host.current)
+    canvas.current = opened
+    return () => {
+      canvas.current = null
+      opened.close()
+    }
+  }, [])
+  useEffect(() => {
+    setDrawn((before) => ({ ...before, phase: 'waiting', error: null }))
+    const bars = [new MarketBars(), new MarketBars()] as const
+    const ending = new AbortController()
+    const { signal } = ending
+    let isRead = false
+    let cancelDraw: StopTimer | null = null
+    const draw = () => {
+      cancelDraw = null
+      const closes = { own: bars[0].all, other: bars[1].all }
+      const points = pairPoints(closes, { isInverted, fees: fees.current })
+      canvas.current?.show(points)
+      setDrawn({ phase: 'shown', error: null, points })
+    }
+    const read = () =>
+      settle(
+        Promise.all(ids.map((id) => fetchBars(id, { interval, limit }, signal))),
+        signal,
+        (answers) => {
+          for (const [index, { candles }] of answers.entries())
+            for (const candle of candles) bars[index === 0 ? 0 : 1].put(candle)
+          draw()
+          if (!isRead) canvas.current?.goToNow()
+          isRead = true
+        },
+        (error) =>
+          setDrawn(({ points }) => ({ phase: 'failed', error, points: isRead ? points : [] })),
+      )
+    const stop = follow(
+      { channel: 'candles', marketIds: ids, options: { interval } },
+      {
+        onGap: read,
+        onMessage: (message) => {
+          if (message.type !== 'candle') return
+          const bar = barOfMessage(message.data, interval)
+          const result =
+            bar === null ? 'known' : bars[message.market_id === ids[0] ? 0 : 1].put(bar)
+          if (result !== 'known' && isRead) cancelDraw ??= after(REDRAW_MS, draw)
+        },
+      },
+    )
+    read()
+    return () => {
+      ending.abort()
+      cancelDraw?.()
+      stop()
+    }
+  }, [...ids, isInverted, interval, limit, round])
+  return { ...drawn, again: () => setRound(round + 1) }
+}
