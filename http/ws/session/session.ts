@@ -6,17 +6,11 @@ import type { GapUpdate } from '../../../engine/events.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import {
   commandBytesMax,
-  commandErrorsPerMinuteMax,
   commandsPerSecondMax,
   commandsWaitingMax,
   heartbeatMs,
   laggingMsMax,
   leavingMsMax,
-  listCommands,
-  pingsPerSecondMax,
-  refusalsPerMinuteMax,
-  refusalsPerSecondMax,
-  snapshotMarketsPerCommand,
   socketBufferBytesLow,
   socketBufferBytesSoft,
   streamSliceMs,
@@ -48,6 +42,7 @@ import {
 import type { Topic } from '../fan-out/fan-out.ts'
 import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
+import { CommandLimits, RATE_MESSAGE, weightOf } from './command-limits.ts'
 import type { Connection, HubAccess, SliceOutcome, Task } from './connection.ts'
 import { type BookHolds, type Subscribed, Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
@@ -67,13 +62,6 @@ type State =
   /** The client read too slowly. The connection waits until its buffer is empty and then sends the close frame. */
   | { readonly kind: 'leaving'; readonly untilMs: number }
   | { readonly kind: 'closed' }
-
-/** In the rate limit, a command counts as this many commands. */
-function weightOf(command: Command): number {
-  if (command.kind === 'list') return listCommands
-  if (command.kind !== 'snapshot') return 1
-  return Math.ceil(command.marketIds.length / snapshotMarketsPerCommand)
-}
 
 const CUT = 1006
 
@@ -97,10 +85,7 @@ export class Session implements Connection {
   #isRunning = false
   #isBroken = false
   #ending: Close | null = null
-  #errorTimesMs: number[] = []
-  /** Counts of the current second. `refusals` counts errors with code RATE_LIMITED. */
-  #second = { startMs: Number.NEGATIVE_INFINITY, commands: 0, pings: 0, refusals: 0 }
-  #minute = { startMs: Number.NEGATIVE_INFINITY, refusals: 0 }
+  readonly #limits: CommandLimits
   #unsubscribedSinceMs: number
 
   constructor(parts: { id: string; caller: Caller; encoder: Encoder; ws: Socket; hub: HubAccess }) {
@@ -109,6 +94,7 @@ export class Session implements Connection {
     this.encoder = parts.encoder
     this.#ws = parts.ws
     this.#hub = parts.hub
+    this.#limits = new CommandLimits(parts.hub.clock)
     const holds: BookHolds = {
       hold: (market) => this.#holdBook(market),
       release: ({ venue, number }) =>
@@ -183,48 +169,26 @@ export class Session implements Connection {
   /** The library sends the pong. */
   receivePing(): void {
     if (this.isClosed || this.#ending !== null || this.#state.kind === 'leaving') return
-    this.#rollSecond()
-    this.#second.pings += 1
-    if (this.#second.pings > pingsPerSecondMax) this.#takeCommands(1)
+    if (!this.#limits.takePing()) this.#limit(null, RATE_MESSAGE)
   }
 
-  #rollSecond(): void {
-    const nowMs = this.#hub.clock.monotonicMs()
-    if (nowMs - this.#second.startMs < 1_000) return
-    this.#second = { startMs: nowMs, commands: 0, pings: 0, refusals: 0 }
-  }
-
-  /** Counts commands in the current second. Beyond the limit, refuses the current command and returns false. */
+  /** Beyond the limit, refuses the current command and returns false. */
   #takeCommands(count: number, id: CommandId = null): boolean {
-    this.#rollSecond()
-    this.#second.commands += count
-    if (this.#second.commands <= commandsPerSecondMax) return true
-    const weights = `list counts as ${listCommands}, snapshot as one for each ${snapshotMarketsPerCommand} markets`
-    this.#limit(id, `at most ${commandsPerSecondMax} commands a second; ${weights}`)
-    return false
+    const isWithin = this.#limits.take(count)
+    if (!isWithin) this.#limit(id, RATE_MESSAGE)
+    return isWithin
   }
 
-  /**
-   * Refuses a command with RATE_LIMITED, but only a few times per second. Closes the connection after too many refusals
-   * in a minute.
-   */
   #limit(id: CommandId, message: string): void {
-    const nowMs = this.#hub.clock.monotonicMs()
-    if (nowMs - this.#minute.startMs >= 60_000) this.#minute = { startMs: nowMs, refusals: 0 }
-    this.#minute.refusals += 1
-    this.#second.refusals += 1
-    if (this.#minute.refusals > refusalsPerMinuteMax) return this.end(closeCodes.tooManyErrors)
-    if (this.#second.refusals > refusalsPerSecondMax) return
-    this.reply({ type: 'error', id, code: 'RATE_LIMITED', message })
+    const outcome = this.#limits.refuse()
+    if (outcome === 'close') this.end(closeCodes.tooManyErrors)
+    else if (outcome === 'answer') this.reply({ type: 'error', id, code: 'RATE_LIMITED', message })
   }
 
   /** Sends `error`. Closes the connection after the tenth error within a minute. */
   refuse(id: CommandId, code: StreamErrorCode, message: string): void {
     this.reply({ type: 'error', id, code, message })
-    const nowMs = this.#hub.clock.monotonicMs()
-    this.#errorTimesMs = this.#errorTimesMs.filter((timeMs) => nowMs - timeMs < 60_000)
-    this.#errorTimesMs.push(nowMs)
-    if (this.#errorTimesMs.length >= commandErrorsPerMinuteMax) this.end(closeCodes.tooManyErrors)
+    if (!this.#limits.countError()) this.end(closeCodes.tooManyErrors)
   }
 
   reply(reply: Reply): void {
