@@ -1,35 +1,15 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeMulti } from '@msgpack/msgpack'
-import { TapeRecorder } from '../../../actors/tape/tape-recorder.ts'
-import { ReplayReader } from '../../../engine/app/replay/replay-reader.ts'
-import { silentLog } from '../../../engine/process/log.ts'
-import { Metrics } from '../../../engine/process/metrics.ts'
-import { seededRandom } from '../../../engine/random.ts'
-import { tapeDisk } from '../../../engine/tape/disk.ts'
-import type { TapeTask } from '../../../engine/tape/tape-task.ts'
-import { TapeTaskRunner } from '../../../engine/tape/task-runner.ts'
-import { type Message, RebuiltBooks, StreamClient } from '../../support/clients/stream-client.ts'
-import { ManualClock } from '../../support/fakes/manual-clock.ts'
-import type { FakeMarket } from '../../support/fakes/market.ts'
-import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
+import { type Message, RebuiltBooks } from '../../support/clients/stream-client.ts'
 import { testFolder } from '../../support/rigs/data-folder.ts'
-import { ask, bid, level } from '../../support/worlds/builders.ts'
-import { tapeSettings } from '../../support/worlds/tape-world.ts'
+import { openTapedServer, type TapedServer } from '../../support/rigs/taped-server.ts'
 
 const FOLDER = join(testFolder('replay'), 'tape')
-const clock = new ManualClock()
-const START_MS = clock.nowMs()
 const DAY_MS = 86_400_000
 
-let server: ApiServer
-let recorder: TapeRecorder
-/** What a subscriber of all markets received. */
-let received: readonly Message[]
-let openCount = 0
-let openedCount = 0
+let taped: TapedServer
 
 /** Messages about changes. Snapshots repeat what the changes before them state. */
 const changesIn = (messages: readonly Message[]) =>
@@ -43,8 +23,8 @@ const booksOf = (messages: readonly Message[]) => {
 
 const path = (query: Readonly<Record<string, string | number>>) =>
   `/v1/replay?${new URLSearchParams({
-    from: String(START_MS),
-    to: String(clock.nowMs()),
+    from: String(taped.startMs),
+    to: String(taped.clock.nowMs()),
     ...Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)])),
   })}`
 
@@ -52,7 +32,7 @@ const fetchReplay = (
   query: Readonly<Record<string, string | number>> = {},
   headers: Readonly<Record<string, string>> = {},
 ) =>
-  fetch(`${server.origin}${path(query)}`, {
+  fetch(`${taped.server.origin}${path(query)}`, {
     headers: { 'X-API-Key': 'ann-key', 'Accept-Encoding': 'identity', ...headers },
   })
 
@@ -64,82 +44,21 @@ const linesOf = (text: string): readonly Message[] =>
 
 const isMessage = (value: unknown): value is Message => typeof value === 'object' && value !== null
 
-function act(market: FakeMarket, number: number): void {
-  const random = seededRandom('replay', number)
-  const price = (1 + random.below(49)) / 100
-  const kind = random.below(10)
-  if (kind < 6) market.change(bid(price, random.below(300)), ask(1 - price, 1 + random.below(9)))
-  else if (kind < 8) market.trade()
-  else if (kind === 8) market.replace([level(price, 5)], [level(1 - price, 6)], 'venue_gap')
-  else market.markStale('silent')
-}
-
 before(async () => {
-  server = await openApiServer({ clock })
-  const { engine } = server
-  const runner = new TapeTaskRunner(tapeDisk)
-  const port = { run: async (task: TapeTask) => runner.run(task), close: async () => undefined }
-  recorder = new TapeRecorder({
-    ...{ clock, log: silentLog, metrics: new Metrics(), port, venues: ['a', 'b'] },
-    ...{ publisher: engine.publisher, catalog: engine.catalog },
-    settings: tapeSettings(FOLDER, { epoch: engine.epoch }),
-    selection: { kind: 'all' },
-  })
-  engine.publisher.watch(recorder)
-  engine.tape = recorder
-  engine.replays = {
-    reserve() {
-      openCount += 1
-      openedCount += 1
-      const readers: ReplayReader[] = []
-      return {
-        read(query) {
-          const reader = new ReplayReader(FOLDER, query)
-          readers.push(reader)
-          return { next: async () => reader.next(), close: () => reader.close() }
-        },
-        release() {
-          openCount -= 1
-          for (const reader of readers) reader.close()
-        },
-      }
-    },
-  }
-  engine.accounts.make('free', { tier: 'free', requestsPerMinute: 1_000, socketsMax: 2 })
-  const markets = ['one', 'two', 'three'].map((name) => engine.add(name, { venue: 'a' }))
-  await recorder.start()
-  const client = await StreamClient.open(server.port)
-  for (const [id, channel] of ['orderbook', 'trades'].entries()) {
-    await client.ask({ action: 'subscribe', id, channel, market_ids: ['*'] }, 'subscribed')
-  }
-  for (const market of markets) market.replace([level(0.4, 1)], [level(0.6, 1)])
-  for (let step = 0; step < 400; step += 1) {
-    const market = markets[step % 3]
-    if (market !== undefined) act(market, step)
-    clock.advance(5)
-    if (step % 20 === 0) await nextTurn()
-  }
-  await client.ask({ action: 'ping', id: 9 }, 'pong')
-  received = client.messages
-  clock.advance(1_000)
-  await nextTurn()
-  await client.close()
+  taped = await openTapedServer(FOLDER)
 })
-after(async () => {
-  await recorder.stop()
-  await server.stop()
-})
+after(() => taped.stop())
 
 test('replays the changes that the stream sent, in the same order and with the same books', async () => {
   const response = await fetchReplay()
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'application/x-ndjson')
   const messages = linesOf(await response.text())
-  const expected = changesIn(received)
+  const expected = changesIn(taped.received)
   assert.ok(expected.length > 350)
   assert.deepEqual(changesIn(messages), expected)
-  assert.deepEqual(booksOf(messages), booksOf(received))
-  assert.equal(openCount, 0)
+  assert.deepEqual(booksOf(messages), booksOf(taped.received))
+  assert.equal(taped.counts.open, 0)
 })
 
 test('replays the same messages as JSON, as MessagePack and compressed', async () => {
@@ -152,7 +71,7 @@ test('replays the same messages as JSON, as MessagePack and compressed', async (
 })
 
 test('begins a replay with a snapshot of each selected market', async () => {
-  const from = START_MS + 1_000
+  const from = taped.startMs + 1_000
   const market_ids = 'venue_a_one,venue_a_three'
   const messages = linesOf(
     await (await fetchReplay({ from, market_ids, channels: 'orderbook' })).text(),
@@ -165,7 +84,7 @@ test('begins a replay with a snapshot of each selected market', async () => {
       ['snapshot', 'venue_a_three', from],
     ],
   )
-  const expected = changesIn(received).filter(
+  const expected = changesIn(taped.received).filter(
     ({ published_ms, market_id, channel }) =>
       Number(published_ms) >= from && market_id !== 'venue_a_two' && channel === 'orderbook',
   )
@@ -181,51 +100,51 @@ test('continues a replay after a given offset', async () => {
 
 test('refuses an invalid replay request with a reason', async () => {
   const refusals: readonly [Readonly<Record<string, string | number>>, number, RegExp][] = [
-    [{ from: START_MS + 5, to: START_MS + 5 }, 400, /must be before/],
-    [{ from: clock.nowMs() + 1_000, to: clock.nowMs() + 9_000 }, 400, /in the past/],
+    [{ from: taped.startMs + 5, to: taped.startMs + 5 }, 400, /must be before/],
+    [{ from: taped.clock.nowMs() + 1_000, to: taped.clock.nowMs() + 9_000 }, 400, /in the past/],
     [{ channels: 'candles' }, 400, /orderbook, trades/],
     [{ from_offset: 3 }, 400, /exactly one channel/],
     [{ market_ids: 'venue_a_none' }, 404, /no such market/],
     [{ event_slug: 'none' }, 404, /no such event/],
     [
-      { from: START_MS - DAY_MS, to: START_MS - DAY_MS + 5 },
+      { from: taped.startMs - DAY_MS, to: taped.startMs - DAY_MS + 5 },
       404,
       /the tape begins at 2026-11-20T12/,
     ],
     [{ from: 'yesterday' }, 422, /from/],
   ]
   for (const [query, status, detail] of refusals) {
-    const response = await server.get(path(query))
+    const response = await taped.server.get(path(query))
     assert.equal(response.status, status, response.text)
     assert.match(response.text, detail)
   }
-  const inSeconds = Math.floor(START_MS / 1_000)
-  const alias = await server.get(`/v1/replay?start_time=${inSeconds}&end=${inSeconds + 60}`)
+  const inSeconds = Math.floor(taped.startMs / 1_000)
+  const alias = await taped.server.get(`/v1/replay?start_time=${inSeconds}&end=${inSeconds + 60}`)
   assert.equal(alias.status, 422)
   assert.match(alias.text, /"query","from".*"query","to"/)
   const headers = { 'X-API-Key': 'free-key' }
-  const free = await server.get(path({ from: START_MS - 2 * DAY_MS }), { headers })
+  const free = await taped.server.get(path({ from: taped.startMs - 2 * DAY_MS }), { headers })
   assert.equal(free.status, 403)
   assert.match(free.text, /last 24 hours/)
-  const { tape } = server.engine
-  server.engine.tape = undefined
-  const without = await server.get(path({}))
-  server.engine.tape = tape
+  const { tape } = taped.server.engine
+  taped.server.engine.tape = undefined
+  const without = await taped.server.get(path({}))
+  taped.server.engine.tape = tape
   assert.equal(without.status, 404)
   assert.match(without.text, /TAPE=on/)
-  assert.equal(openCount, 0)
+  assert.equal(taped.counts.open, 0)
 })
 
 test('closes the replay of a HEAD request, also when the address has used up its quota', async () => {
   const init = { method: 'HEAD', headers: { 'X-API-Key': 'ann-key' } }
-  const head = await fetch(`${server.origin}${path({})}`, init)
+  const head = await fetch(`${taped.server.origin}${path({})}`, init)
   assert.equal(head.status, 200)
-  assert.equal(openCount, 0)
-  const { accounts } = server.engine
-  const before = openedCount
+  assert.equal(taped.counts.open, 0)
+  const { accounts } = taped.server.engine
+  const before = taped.counts.opened
   accounts.fileLimit = -1
-  await assert.rejects(fetch(`${server.origin}${path({})}`, init))
+  await assert.rejects(fetch(`${taped.server.origin}${path({})}`, init))
   accounts.fileLimit = Number.MAX_SAFE_INTEGER
-  assert.ok(openedCount > before)
-  assert.equal(openCount, 0)
+  assert.ok(taped.counts.opened > before)
+  assert.equal(taped.counts.open, 0)
 })
