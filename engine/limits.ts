@@ -219,6 +219,11 @@ export const bufferSweepMs = 100
 export const batchBytesMax = 65_536
 export const socketIdleSeconds = 60
 export const unsubscribedMsMax = 60_000
+/** A replay that is paused for this time is closed, because running replays are limited. */
+export const replayPausedMsMax = 600_000
+/** Speeds of a replay over the WebSocket, besides 0. */
+export const replaySpeedMin = 0.01
+export const replaySpeedMax = 1_000
 /** A client that reads nothing for this time receives only a close frame. */
 export const laggingMsMax = 10_000
 /** Time in which a lagging client may read the unsent data before the close frame. */

@@ -138,7 +138,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       isDraining = true
       const { hub } = apiServer
       for (let tick = 0; tick < REPLACE_MS_MAX / DRAIN_TICK_MS; tick += 1) {
-        if (hub.endSome(hub.sessions.size, closeCodes.renewed) === 0) break
+        if (hub.endSome(hub.count, closeCodes.renewed) === 0) break
         await pause(clock, DRAIN_TICK_MS)
       }
       hub.stop()
@@ -197,7 +197,7 @@ async function endStreams(parts: {
   inFlightCount: () => number
 }): Promise<void> {
   const { hub, clock, ticksMin, pace, inFlightCount } = parts
-  const ends = Math.ceil((hub.sessions.size * DRAIN_TICK_MS) / pace.spreadMs)
+  const ends = Math.ceil((hub.count * DRAIN_TICK_MS) / pace.spreadMs)
   const perTick = Math.max(pace.endsMin, ends)
   for (let tick = 0; tick < pace.msMax / DRAIN_TICK_MS; tick += 1) {
     const left = hub.endSome(perTick, closeCodes.goingAway)

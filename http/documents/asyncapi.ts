@@ -14,6 +14,7 @@ import {
   type DescribedCommand,
   serverMessages,
 } from '../ws/messages.ts'
+import { replayParameters } from '../ws/replay/replay-request.ts'
 import { constants } from './constants.ts'
 import { fieldMeanings } from './field-meanings.ts'
 import { INTERFACE_VERSION } from './names.ts'
@@ -43,6 +44,9 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
     ...writtenMessages(serverMessages(channels), 'Message', { components, names }),
     ...writtenMessages(commands, 'Command', { components, names }),
   }
+  const ofReplays = Object.fromEntries(
+    Object.entries(replayParameters).map(([name, schema]) => [name, components.schema(schema)]),
+  )
   const named = Object.keys(written).map((name) => {
     return [name, { $ref: `#/components/messages/${name}` }] as const
   })
@@ -65,7 +69,13 @@ export function asyncapi({ version, names, channels = CHANNELS }: StreamFacts): 
           'One connection carries every channel; refusals of the upgrade are HTTP answers.',
         servers: [{ $ref: '#/servers/here' }],
         messages: Object.fromEntries(named),
-        bindings: { ws: { method: 'GET', query: stream.query, bindingVersion: '0.1.0' } },
+        bindings: {
+          ws: {
+            method: 'GET',
+            query: { type: 'object', properties: { ...stream.queryParameters, ...ofReplays } },
+            bindingVersion: '0.1.0',
+          },
+        },
       },
     },
     operations: { ...received(commands), ...sent(channels) },
@@ -159,7 +169,10 @@ function sent(channels: readonly Channel[]): JsonObject {
     title: 'the connection',
     summary: 'Messages of every connection, whether or not it has subscriptions.',
     security: SECURITY,
-    messages: messagesOf(['connected', 'status', 'heartbeat'], 'Message'),
+    messages: messagesOf(
+      ['connected', 'status', 'heartbeat', 'disconnect', 'replay_end'],
+      'Message',
+    ),
   }
   return { ...Object.fromEntries(entries), tellConnection: connection }
 }

@@ -22,7 +22,7 @@ interface Constants {
     readonly description: string
     readonly deliveries: Readonly<Record<Delivery, string>>
     readonly server: JsonObject
-    readonly query: JsonObject
+    readonly queryParameters: JsonObject
     readonly securitySchemes: JsonObject
   }
   readonly webhooks: {

@@ -10,15 +10,12 @@ import {
 } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { EngineError } from '../../engine/errors.ts'
-import { DAY_MS, formatTime, timeMs } from '../../engine/units.ts'
 import { findMarket } from '../request/find-market.ts'
+import { NO_TAPE, replayPeriod } from '../request/replay-period.ts'
 import { streamed } from '../request/reply.ts'
 import { type Route, requireCaller, route } from '../request/route.ts'
 import { choice, parameters } from '../schemas.ts'
 
-const US_PER_MS = 1_000
-/** How far back the free tier may replay. */
-const FREE_MS = DAY_MS
 const MARKETS_MAX = 1_000
 const CONTENT_TYPES = { ndjson: 'application/x-ndjson', msgpack: 'application/vnd.msgpack' }
 
@@ -82,7 +79,7 @@ export function replayRoutes({
         const isGzip = /\bgzip\b/i.test(header('accept-encoding'))
         const { tape, replays } = engine
         if (tape === undefined || replays === undefined) {
-          throw new EngineError('NOT_FOUND', 'this process has no tape; set TAPE=on on the engine')
+          throw new EngineError('NOT_FOUND', NO_TAPE)
         }
         const channels = channelsOf(query.channels)
         const fromOffset = query.from_offset ?? null
@@ -90,7 +87,10 @@ export function replayRoutes({
           throw new EngineError('BAD_REQUEST', 'from_offset needs exactly one channel')
         }
         const { oldestMs } = tape.status()
-        const period = periodOf(query, { nowMs: clock.nowMs(), oldestMs, isFree: tier === 'free' })
+        const period = replayPeriod(
+          { ...query, names: { from: 'from', to: 'to' } },
+          { nowMs: clock.nowMs(), oldestMs, isFree: tier === 'free' },
+        )
         const markets = marketsOf(catalog, query)
         const platforms = query.platform === undefined ? null : [query.platform]
         const slot = replays.reserve(accountId)
@@ -110,26 +110,6 @@ function channelsOf(names: readonly string[] = ['orderbook', 'trades']): readonl
   const channels = names.filter(isChannel)
   if (channels.length === names.length && channels.length > 0) return [...new Set(channels)]
   throw new EngineError('BAD_REQUEST', `channels takes a list of ${REPLAY_CHANNELS.join(', ')}`)
-}
-
-/** The period in microseconds. */
-function periodOf(
-  query: { readonly from: number; readonly to: number },
-  facts: { readonly nowMs: number; readonly oldestMs: number | null; readonly isFree: boolean },
-): { readonly fromUs: number; readonly toUs: number } {
-  const { nowMs, oldestMs, isFree } = facts
-  const { from } = query
-  const to = Math.min(query.to, nowMs)
-  if (from >= query.to) throw new EngineError('BAD_REQUEST', '`from` must be before `to`')
-  if (from >= nowMs) throw new EngineError('BAD_REQUEST', '`from` must be in the past')
-  if (isFree && from < nowMs - FREE_MS) {
-    throw new EngineError('FORBIDDEN', 'the tier free reads the last 24 hours: use a later `from`')
-  }
-  if (oldestMs === null || to <= oldestMs) {
-    const since = oldestMs === null ? 'is empty' : `begins at ${formatTime(timeMs(oldestMs))}`
-    throw new EngineError('NOT_FOUND', `nothing is recorded in this period: the tape ${since}`)
-  }
-  return { fromUs: Math.max(from, oldestMs) * US_PER_MS, toUs: to * US_PER_MS }
 }
 
 /** Ids of the markets, or null for all. */

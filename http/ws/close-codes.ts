@@ -9,9 +9,11 @@ export interface Close {
 }
 
 export const closeCodes = {
+  replayEnded: { code: 1000, reason: 'end of the replay', mayReturn: false },
   goingAway: { code: 1001, reason: 'going away', mayReturn: true },
   tooManyErrors: { code: 4000, reason: 'too many bad commands', mayReturn: false },
   unsubscribed: { code: 4001, reason: 'no subscription for 60 s', mayReturn: true },
+  pausedTooLong: { code: 4013, reason: 'paused for 10 minutes', mayReturn: true },
   slowReader: { code: 4008, reason: 'slow reader', mayReturn: true },
   limitLowered: { code: 4009, reason: 'connection limit', mayReturn: true },
   keyRevoked: { code: 4010, reason: 'key revoked', mayReturn: false },

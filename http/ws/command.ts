@@ -50,6 +50,12 @@ export type Command =
   | { readonly kind: 'snapshot'; readonly id: CommandId; readonly marketIds: readonly string[] }
   | { readonly kind: 'list'; readonly id: CommandId }
   | { readonly kind: 'ping'; readonly id: CommandId }
+  | ReplayCommand
+
+/** Commands that only replays accept. */
+export type ReplayCommand =
+  | { readonly kind: 'pause' | 'resume'; readonly id: CommandId }
+  | { readonly kind: 'seek'; readonly id: CommandId; readonly toMs: number }
 
 export interface Refusal {
   readonly kind: 'refused'

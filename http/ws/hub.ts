@@ -36,6 +36,7 @@ import {
 } from './fan-out/channel-variants.ts'
 import { ConflationScheduler } from './fan-out/conflation.ts'
 import { FanOut } from './fan-out/fan-out.ts'
+import type { ReplaySession } from './replay/replay-session.ts'
 import type { HubAccess, Work } from './session/connection.ts'
 import type { Session } from './session/session.ts'
 
@@ -47,6 +48,7 @@ export class Hub implements Watcher, HubAccess {
   readonly log: Log
   readonly variants: VariantTable
   readonly sessions = new Set<Session>()
+  readonly replays = new Set<ReplaySession>()
   readonly batches: Batches
   /**
    * Closes sessions of revoked keys, ended logins and deactivated accounts. The caller registers it, and also the hub,
@@ -112,7 +114,12 @@ export class Hub implements Watcher, HubAccess {
       }
     }
     this.#lagged = metrics.count('stream_lags_total', 'Times a connection began to lag.')
-    metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.sessions.size)
+    metrics.gauge('stream_connections', 'Open WebSocket connections.', () => this.count)
+    metrics.gauge(
+      'stream_replays',
+      'Open WebSocket connections that replay.',
+      () => this.replays.size,
+    )
     this.accountWatcher = {
       onRevoked: (key) => this.#endThose(({ keyId }) => keyId === key),
       onTokenEnded: (id) => this.#endThose(({ token }) => token?.id === id),
@@ -123,6 +130,11 @@ export class Hub implements Watcher, HubAccess {
     }
     this.#stopBeat = clock.every(heartbeatMs, () => this.beat())
     this.#stopSweeps = clock.every(bufferSweepMs, () => this.sweep())
+  }
+
+  /** Number of connections, live and replaying. */
+  get count(): number {
+    return this.sessions.size + this.replays.size
   }
 
   encoder(form: Form): Encoder {
@@ -177,14 +189,14 @@ export class Hub implements Watcher, HubAccess {
     const offsets: Record<string, number> = {}
     for (const [name, { seen }] of this.#channels) if (seen !== undefined) offsets[name] = seen
     this.#publish(heartbeatTopic, heartbeatMessage({ ...beat, offsets }))
-    for (const session of this.sessions) session.beat(beat)
+    for (const connection of this.#all()) connection.beat(beat)
   }
 
   sweep(): void {
     const nowMs = this.clock.monotonicMs()
     this.#settleBatches()
     let total = 0
-    for (const session of this.sessions) total += session.sweep(nowMs)
+    for (const connection of this.#all()) total += connection.sweep(nowMs)
     if (total > socketBuffersTotalBytesMax) this.#cutLargest()
   }
 
@@ -216,14 +228,28 @@ export class Hub implements Watcher, HubAccess {
     })
   }
 
+  *#all(): Iterable<Session | ReplaySession> {
+    yield* this.sessions
+    yield* this.replays
+  }
+
   add(session: Session): void {
     this.sessions.add(session)
+  }
+
+  addReplay(session: ReplaySession): void {
+    this.replays.add(session)
   }
 
   remove(session: Session): void {
     session.closed()
     this.sessions.delete(session)
     this.fanOut.closeWildcardsOf(session)
+  }
+
+  removeReplay(session: ReplaySession): void {
+    session.closed()
+    this.replays.delete(session)
   }
 
   advance(work: Work): void {
@@ -281,30 +307,30 @@ export class Hub implements Watcher, HubAccess {
   }
 
   #endThose(isEnded: (caller: Caller) => boolean): void {
-    for (const session of this.sessions) {
-      if (isEnded(session.caller)) session.end(closeCodes.keyRevoked)
+    for (const connection of this.#all()) {
+      if (isEnded(connection.caller)) connection.end(closeCodes.keyRevoked)
     }
   }
 
   /** Closes the newest connections of an account until `socketsMax` remain. */
   endBeyond(account: AccountId, socketsMax: number): void {
     let open = 0
-    for (const session of this.sessions) {
-      if (session.caller.accountId !== account) continue
+    for (const connection of this.#all()) {
+      if (connection.caller.accountId !== account) continue
       open += 1
-      if (open > socketsMax) session.end(closeCodes.limitLowered)
+      if (open > socketsMax) connection.end(closeCodes.limitLowered)
     }
   }
 
   /** Closes up to `count` connections. Returns the number of connections that remain. */
   endSome(count: number, close: Close): number {
     let left = count
-    for (const session of this.sessions) {
+    for (const connection of this.#all()) {
       if (left === 0) break
       left -= 1
-      session.end(close)
+      connection.end(close)
     }
-    return this.sessions.size
+    return this.count
   }
 
   stop(): void {

@@ -5,13 +5,18 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { DATA_SOURCES } from '../../engine/data-source.ts'
 import { type FeedState, STALE_REASONS, TRADES_SOURCES } from '../../engine/events.ts'
 import { marketIdsPerCommandMax } from '../../engine/limits.ts'
+import { LOST_CAUSES } from '../../engine/tape/lost.ts'
 import { choice, EXAMPLE_IDS, nullable } from '../schemas.ts'
 import type { Channel, MessageDocument } from './channels/channel.ts'
 import type { StreamErrorCode } from './command.ts'
 import type { ResyncReason } from './encode/encoder.ts'
 import { type OptionValue, VariantTable } from './fan-out/channel-variants.ts'
 
-const RESYNC_REASONS: readonly ResyncReason[] = ['venue_gap', 'slow_consumer', 'restart', 'delayed']
+const RESYNC_REASONS: readonly ResyncReason[] = [
+  ...(['venue_gap', 'slow_consumer', 'restart', 'delayed', 'seek'] as const),
+]
+/** `disconnect` reports the other causes. */
+const GAP_CAUSES = LOST_CAUSES.filter((cause) => cause !== 'stopped' && cause !== 'killed')
 const FEED_STATES: readonly FeedState[] = ['live', 'stale', 'down']
 const ERROR_CODES: readonly StreamErrorCode[] = [
   'PARSE_ERROR',
@@ -148,6 +153,13 @@ const connected = message('connected', {
     server_time_ms: nonNegativeInteger(),
     heartbeat_s: Type.Number({ exclusiveMinimum: 0 }),
     data: choice(DATA_SOURCES),
+    replay: Type.Optional(
+      Type.Object({
+        from_ms: nonNegativeInteger(),
+        to_ms: nonNegativeInteger(),
+        speed: Type.Number({ minimum: 0 }),
+      }),
+    ),
     limits: Type.Object({
       subscriptions: nonNegativeInteger(),
       commands_per_s: nonNegativeInteger(),
@@ -224,6 +236,7 @@ function ownMessages(channels: readonly Channel[]) {
         from_ms: nullable(nonNegativeInteger()),
         to_ms: nonNegativeInteger(),
         count: Type.Optional(nonNegativeInteger()),
+        reason: Type.Optional(choice(GAP_CAUSES)),
       },
       example: {
         channel: channels[0]?.name,
@@ -234,7 +247,30 @@ function ownMessages(channels: readonly Channel[]) {
       },
     }),
     status,
+    ...ofReplays,
   }
+}
+
+const ofReplays = {
+  disconnect: message('disconnect', {
+    summary:
+      'Replays only: the service did not run. Snapshots of a new `epoch` follow. `stopped`: it was stopped. `killed`: it ended without a stop, and the messages of its last second may be missing',
+    fields: {
+      platform: text(),
+      reason: choice(['stopped', 'killed']),
+      from_ms: nonNegativeInteger(),
+      to_ms: nonNegativeInteger(),
+    },
+    example: {
+      ...{ platform: 'venue_a', reason: 'stopped' },
+      ...{ from_ms: 1_763_699_940_000, to_ms: 1_763_700_000_000 },
+    },
+  }),
+  replay_end: message('replay_end', {
+    summary: 'Replays only: `replay_to` is reached. The connection closes with 1000',
+    fields: { position_ms: nonNegativeInteger() },
+    example: { position_ms: 1_763_700_000_000 },
+  }),
 }
 
 const status = message('status', {
@@ -323,6 +359,15 @@ function replies(channels: readonly Channel[]) {
       fields: { timestamp_ms: nonNegativeInteger() },
       example: { timestamp_ms: 1_763_700_000_000 },
     }),
+    replay: reply('replay', {
+      summary: 'State of a replay. `waiting`: there is no subscription yet, and time stands',
+      fields: {
+        state: choice(['playing', 'paused', 'waiting']),
+        position_ms: nonNegativeInteger(),
+        speed: Type.Number({ minimum: 0 }),
+      },
+      example: { state: 'paused', position_ms: 1_763_700_000_000, speed: 10 },
+    }),
     error: reply('error', {
       summary: 'The command was refused',
       fields: { code: choice(ERROR_CODES), message: text() },
@@ -386,6 +431,25 @@ export function clientCommands(
       schema: command('ping', {}),
       example: { action: 'ping', id: 5 },
       answers: ['pong', 'error'],
+    },
+    pause: {
+      summary: 'Stop the time of a replay',
+      schema: command('pause', {}),
+      example: { action: 'pause', id: 6 },
+      answers: ['replay', 'error'],
+    },
+    resume: {
+      summary: 'Continue a paused replay',
+      schema: command('resume', {}),
+      example: { action: 'resume', id: 7 },
+      answers: ['replay', 'error'],
+    },
+    seek: {
+      summary:
+        'Continue a replay at another time. Each state follows after a `resync` with reason `seek`',
+      schema: command('seek', { to: nonNegativeInteger() }),
+      example: { action: 'seek', id: 8, to: 1_763_700_000_000 },
+      answers: ['replay', 'synced', 'error'],
     },
   }
 }

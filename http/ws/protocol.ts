@@ -23,6 +23,7 @@ const Shape = Type.Object({
   market_ids: Type.Optional(Texts),
   event_slugs: Type.Optional(Texts),
   platform: Type.Optional(Type.String()),
+  to: Type.Optional(Type.Integer({ minimum: 0 })),
   since: Type.Optional(
     Type.Object({ epoch: Type.String({ maxLength: 64 }), offset: Type.Integer({ minimum: 0 }) }),
   ),
@@ -32,7 +33,10 @@ const checkShape = new Ajv({ strict: true, meta: false, validateSchema: false })
   Static<typeof Shape>
 >(Shape)
 
-const ACTIONS = ['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const
+const ACTIONS = [
+  ...(['subscribe', 'unsubscribe', 'snapshot', 'list', 'ping'] as const),
+  ...(['pause', 'resume', 'seek'] as const),
+] as const
 const ACTION_NAMES = ['action', 'op', 'cmd', 'type']
 const NO_COMMAND = `a command is a JSON object or a plain MessagePack map, in Unicode, nested at most ${nestedLevelsMax} levels deep`
 const ID_RULE = `id is a text of at most ${ID_CHARACTERS_MAX} characters or a finite number`
@@ -113,7 +117,17 @@ function readCommand(
       `${where === '' ? 'the command' : where} ${error?.message}`,
     )
   }
-  if (action === 'list' || action === 'ping') return { kind: action, id }
+  switch (action) {
+    case 'list':
+    case 'ping':
+    case 'pause':
+    case 'resume':
+      return { kind: action, id }
+    case 'seek':
+      return shaped.to === undefined
+        ? refused(id, 'INVALID_FILTER', 'give to: Unix milliseconds')
+        : { kind: action, id, toMs: shaped.to }
+  }
   if (action === 'snapshot') return snapshotCommand(id, shaped)
   return channelCommand({ kind: action, id, given: value, variants }, shaped)
 }

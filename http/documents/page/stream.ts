@@ -3,6 +3,16 @@ import { line, type Markup, markup, type Part, prose, sample } from './markup.ts
 import { type Entry, entriesOf, folded, type Group } from './operations.ts'
 import { fieldTable, nameOf, type Shapes, text } from './shapes.ts'
 
+const REPLAY_PROGRAM = `const to = Date.now()
+const period = \`replay_from=\${to - 3_600_000}&replay_to=\${to}&speed=10\`
+const socket = new WebSocket(\`ws://localhost:8080/v1/ws?api_key=KEY&\${period}\`)
+socket.onopen = () => {
+  socket.send(JSON.stringify({ action: 'subscribe', channel: 'trades', market_ids: ['*'] }))
+}
+socket.onmessage = ({ data }) => console.log(data)
+socket.onclose = ({ code, reason }) => console.log(code, reason)
+`
+
 interface Stream {
   readonly document: JsonObject
   readonly messages: JsonObject
@@ -118,6 +128,7 @@ function connecting({ document }: Stream): Group {
     ([parameter, { description = '' }]) =>
       markup`<dt><code>${parameter}</code></dt><dd>${line(text(description))}</dd>`,
   )}</dl>
+<p>A program that replays the trades of an hour at ten times the speed:</p>${sample(REPLAY_PROGRAM)}
 <form data-stream="${text(channel.address ?? '')}"><div class="field"><label for="stream-command">Command to send to <code>${name}</code></label>
 <textarea id="stream-command" rows="3" autocomplete="off" autocapitalize="off" spellcheck="false">{"action":"subscribe","id":1,"channel":"trades","market_ids":["*"]}</textarea></div>
 <div class="row"><button class="primary">Connect and send</button><button type="button" data-stop>Disconnect</button></div>

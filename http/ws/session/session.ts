@@ -5,16 +5,12 @@ import type { BookDemand, Caller, MarketView } from '../../../actors/views.ts'
 import type { GapUpdate } from '../../../engine/events.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import {
-  commandBytesMax,
-  commandsPerSecondMax,
   commandsWaitingMax,
-  heartbeatMs,
   laggingMsMax,
   leavingMsMax,
   socketBufferBytesLow,
   socketBufferBytesSoft,
   streamSliceMs,
-  subscriptionsMax,
   unsubscribedMsMax,
 } from '../../../engine/limits.ts'
 import type { MarketNumber, MarketRef } from '../../../engine/market/market.ts'
@@ -44,6 +40,7 @@ import { parseCommand } from '../protocol.ts'
 import { catchUp, type Lag } from '../resume/catch-up.ts'
 import { CommandLimits, RATE_MESSAGE, weightOf } from './command-limits.ts'
 import type { Connection, HubAccess, SliceOutcome, Task } from './connection.ts'
+import { connectedMessage } from './greeting.ts'
 import { type BookHolds, type Subscribed, Subscriptions } from './subscriptions.ts'
 import { carryOut } from './tasks.ts'
 import type { WildcardSubscription } from './wildcard-subscription.ts'
@@ -137,19 +134,10 @@ export class Session implements Connection {
   open(): void {
     this.#ws.subscribe(statusTopic(this.encoder.form))
     this.#ws.subscribe(heartbeatTopic(this.encoder.form))
-    this.reply({
-      type: 'connected',
-      connection_id: this.id,
-      server_time_ms: this.#hub.clock.nowMs(),
-      heartbeat_s: heartbeatMs / 1000,
-      data: this.#hub.engine.data,
-      limits: {
-        subscriptions: subscriptionsMax,
-        commands_per_s: commandsPerSecondMax,
-        message_bytes: commandBytesMax,
-      },
-    })
-    for (const venue of this.#hub.engine.venues()) this.reply(statusMessage(venue))
+    const { engine, clock } = this.#hub
+    const facts = { id: this.id, nowMs: clock.nowMs(), data: engine.data, replay: null }
+    this.reply(connectedMessage(facts))
+    for (const venue of engine.venues()) this.reply(statusMessage(venue))
   }
 
   /** Handles a frame of the client. `bytes` are valid during the call only. */

@@ -34,6 +34,12 @@ export function* carryOut(connection: Connection, hub: HubAccess, command: Comma
         id: command.id,
         timestamp_ms: hub.clock.nowMs(),
       })
+    case 'pause':
+    case 'resume':
+    case 'seek': {
+      const message = `${command.kind} is a command of replays: connect with replay_from`
+      return connection.refuse(command.id, 'UNKNOWN_ACTION', message)
+    }
   }
 }
 
@@ -64,12 +70,15 @@ function* subscribe(
   }
 }
 
-interface Resolved extends Subscribed {
+export interface Resolved extends Subscribed {
   readonly rejected: readonly Readonly<Record<string, string>>[]
 }
 
 /** The distinct markets of a target in request order. Unknown markets and events are rejected one by one. */
-function resolve(catalog: CatalogView, target: Target): Resolved | { readonly refused: string } {
+export function resolve(
+  catalog: CatalogView,
+  target: Target,
+): Resolved | { readonly refused: string } {
   if (target.kind === 'all') return { key: '*', refs: [], rejected: [] }
   if (target.kind === 'venue') {
     const key = catalog.names.venue(target.platform)
@@ -137,10 +146,13 @@ function isOtherVariant(
   return keys.some((wide) => (subscriptions.wideVariant(wide) ?? variant) !== variant)
 }
 
-function accepted(hub: HubAccess, { key, refs, rejected }: Resolved): Record<string, unknown> {
+export function accepted(
+  { engine: { catalog } }: Pick<HubAccess, 'engine'>,
+  { key, refs, rejected }: Resolved,
+): Record<string, unknown> {
   if (key === null) return { accepted: refs.map((ref) => ref.id), rejected }
   if (key === '*') return { accepted: ['*'], rejected }
-  const platform = hub.engine.catalog.names.platform(key)
+  const platform = catalog.names.platform(key)
   return { platform, accepted: [platform], rejected }
 }
 
@@ -155,8 +167,8 @@ function synced(
   connection.reply({ type: 'synced', id, channel: channelOfVariant(variant), epoch, offset })
 }
 
-function isWithinLimit(
-  connection: Connection,
+export function isWithinLimit(
+  connection: Pick<Connection, 'subscriptions'>,
   variant: ChannelVariant,
   { key, refs }: Subscribed,
 ): boolean {

@@ -8,8 +8,9 @@ import type {
   WebSocketBehavior,
 } from 'uWebSockets.js'
 import { randomBytes } from 'node:crypto'
-import type { AccountsView, Caller, Quota } from '../../../actors/views.ts'
+import type { AccountsView, Caller, Quota, ReplaySlot } from '../../../actors/views.ts'
 import type { Clock } from '../../../engine/clock.ts'
+import { EngineError } from '../../../engine/errors.ts'
 import { frameBytesMax, socketBufferBytesMax, socketIdleSeconds } from '../../../engine/limits.ts'
 import type { Log } from '../../../engine/process/log.ts'
 import { toSeconds } from '../../../engine/units.ts'
@@ -17,7 +18,14 @@ import { identify } from '../../request/auth.ts'
 import { allowedOrigin, tooMany } from '../../request/handle.ts'
 import type { RequestHead } from '../../request/head.ts'
 import type { PeerAddresses } from '../../request/peer-address.ts'
-import { type Answer, failure, json, retryAfter, writeAnswer } from '../../request/reply.ts'
+import {
+  type Answer,
+  failure,
+  json,
+  refusal,
+  retryAfter,
+  writeAnswer,
+} from '../../request/reply.ts'
 import type { UnsentAnswers } from '../../request/unsent.ts'
 import { echo } from '../../validation/problems.ts'
 import { parseQuery } from '../../validation/query.ts'
@@ -25,6 +33,8 @@ import { closeCodes } from '../close-codes.ts'
 import type { BatchedSocket } from '../fan-out/batches.ts'
 import { FORM_OF, type Form } from '../fan-out/channel-variants.ts'
 import type { Hub } from '../hub.ts'
+import { type ReplayRequest, readReplayRequest } from '../replay/replay-request.ts'
+import { ReplaySession } from '../replay/replay-session.ts'
 import { Session } from './session.ts'
 import type { Tickets } from './tickets.ts'
 import { upgradeRequired } from './upgrade-required.ts'
@@ -40,7 +50,9 @@ interface Holder {
   readonly form: Form
   readonly isBatched: boolean
   release(): void
-  session: Session | null
+  /** Null: the connection is live. */
+  readonly replay: (Omit<ReplayRequest, 'replays'> & { readonly slot: ReplaySlot }) | null
+  session: Session | ReplaySession | null
   batched: BatchedSocket | null
 }
 
@@ -82,10 +94,17 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
         const { id, caller, form } = holder
         if (holder.isBatched) holder.batched = hub.batches.open(ws, form)
         const encoder = hub.encoder(form)
-        const session = new Session({ id, caller, encoder, ws: holder.batched ?? ws, hub })
-        holder.session = session
-        hub.add(session)
-        session.open()
+        const shared = { id, caller, encoder, ws: holder.batched ?? ws, hub }
+        if (holder.replay === null) {
+          const session = new Session(shared)
+          holder.session = session
+          hub.add(session)
+        } else {
+          const session = new ReplaySession({ ...shared, ...holder.replay })
+          holder.session = session
+          hub.addReplay(session)
+        }
+        holder.session.open()
       }),
     message: (ws, message, isBinary) =>
       guard(() => {
@@ -111,7 +130,8 @@ export function streamBehavior(parts: UpgradeParts): WebSocketBehavior<Holder> {
         const holder = ws.getUserData()
         holder.release()
         holder.batched?.leave()
-        if (holder.session !== null) parts.hub.remove(holder.session)
+        if (holder.session instanceof Session) parts.hub.remove(holder.session)
+        else if (holder.session !== null) parts.hub.removeReplay(holder.session)
       }),
   }
 }
@@ -178,8 +198,13 @@ class Handshake {
     if (refused !== null) this.#answer(refused)
     else if (form === null) this.#answer(notAmong('encoding', Object.keys(FORM_OF), encoding))
     else if (!BATCH_VALUES.includes(batch)) this.#answer(notAmong('batch', BATCH_VALUES, batch))
-    else if (caller !== null)
-      this.#upgrade({ caller, form, isBatched: batch === 'on' }, keys, context)
+    else if (caller !== null) {
+      const { clock, hub } = this.#parts
+      const nowMs = clock.nowMs()
+      const replay = readReplayRequest(query ?? new Map(), { engine: hub.engine, caller, nowMs })
+      if (replay !== null && 'status' in replay) this.#answer(replay)
+      else this.#upgrade({ caller, form, isBatched: batch === 'on', replay }, keys, context)
+    }
   }
 
   /** The address that an attempt without a caller counts against. Can be read only during the library's call. */
@@ -215,7 +240,12 @@ class Handshake {
   }
 
   #upgrade(
-    { caller, form, isBatched }: { caller: Caller; form: Form; isBatched: boolean },
+    {
+      caller,
+      form,
+      isBatched,
+      replay,
+    }: { caller: Caller; form: Form; isBatched: boolean; replay: ReplayRequest | null },
     keys: { key: string; protocol: string; extensions: string },
     context: us_socket_context_t,
   ): void {
@@ -225,17 +255,25 @@ class Handshake {
       const detail = `at most ${caller.socketsMax} connections at a time`
       return this.#answer(retryAfter(failure('RATE_LIMITED', detail), SLOT_RETRY_SECONDS))
     }
+    const reserved = replay === null ? null : reserve(replay, caller)
+    if (reserved !== null && 'status' in reserved) {
+      slot.release()
+      return this.#answer(reserved)
+    }
     let isHeld = true
     const holder: Holder = {
       id: `c_${randomBytes(9).toString('base64url')}`,
       caller,
       form,
       isBatched,
+      replay: reserved,
       session: null,
       batched: null,
       release: () => {
-        if (isHeld) slot.release()
+        if (!isHeld) return
         isHeld = false
+        slot.release()
+        reserved?.slot.release()
       },
     }
     this.#isOver = true
@@ -274,6 +312,19 @@ class Handshake {
     } catch (second) {
       this.#parts.log.error({ err: second }, 'a refusal could not be written')
     }
+  }
+}
+
+/** The refusal if too many replays run. */
+function reserve(
+  { period, speed, replays }: ReplayRequest,
+  { accountId }: Caller,
+): Holder['replay'] | Answer {
+  try {
+    return { period, speed, slot: replays.reserve(accountId) }
+  } catch (error) {
+    if (error instanceof EngineError) return refusal(error)
+    throw error
   }
 }
 

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { ReplayReader } from '../../../engine/app/replay/replay-reader.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import { asyncapi } from '../../../http/documents/asyncapi.ts'
 import { INTERVALS } from '../../../http/ws/channels/candles.ts'
@@ -11,11 +13,15 @@ import { parseCommand } from '../../../http/ws/protocol.ts'
 import { type Message, StreamClient } from '../../support/clients/stream-client.ts'
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { ManualClock } from '../../support/fakes/manual-clock.ts'
+import { fakeTape } from '../../support/fakes/tape.ts'
 import { AsyncapiValidator, objectOf } from '../../support/reference/asyncapi-validator.ts'
 import { type ApiServer, openApiServer } from '../../support/rigs/api-server.ts'
+import { testFolder } from '../../support/rigs/data-folder.ts'
 import { bid, level, NAMES } from '../../support/worlds/builders.ts'
 import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
+import { recordingTape, TapeWorld, tapeSettings } from '../../support/worlds/tape-world.ts'
 
+const FOLDER = join(testFolder('asyncapi'), 'tape')
 const clock = new ManualClock()
 const document = asyncapi({ version: '0.0.0-test', names: NAMES })
 const validator = new AsyncapiValidator(document)
@@ -163,10 +169,60 @@ async function everything(encoding: 'json' | 'msgpack'): Promise<readonly Messag
   return client.messages
 }
 
+/** Records two runs. The service was stopped between them, and the disk was slow in both. */
+function recordRuns(): { readonly fromMs: number; readonly toMs: number } {
+  const fromMs = clock.nowMs()
+  for (const epoch of ['run1', 'run2']) {
+    const world = new TapeWorld({ seed: epoch, markets: 2, fromUs: clock.nowMs() * 1_000 })
+    const tape = recordingTape(tapeSettings(FOLDER, { epoch }), world.us)
+    for (const record of world.sweep(true)) tape.put(record)
+    for (let count = 0; count < 40; count += 1) tape.put(world.next())
+    clock.advance(10_000)
+    const lost = { cause: 'slow_disk', fromUs: world.us, toUs: world.us + 1, rows: 3 } as const
+    tape.put({ us: world.us + 2, item: { kind: 'lost', ...lost, offsets: [] } })
+    tape.close()
+  }
+  return { fromMs, toMs: clock.nowMs() }
+}
+
+/** Causes messages of all types of a replay. */
+async function everythingReplayed(encoding: 'json' | 'msgpack'): Promise<readonly Message[]> {
+  const { engine } = server
+  const { fromMs, toMs } = recordRuns()
+  const { tape, replays } = fakeTape(clock.nowMs())
+  engine.tape = tape
+  engine.replays = {
+    reserve: () => ({
+      ...replays.reserve('ann'),
+      read(query) {
+        const reader = new ReplayReader(FOLDER, query)
+        return { next: async () => reader.next(), close: () => reader.close() }
+      },
+    }),
+  }
+  const period = `replay_from=${fromMs}&replay_to=${toMs}&speed=0`
+  const query = `api_key=ann-key&encoding=${encoding}&${period}`
+  const client = await StreamClient.open(server.port, query)
+  const commands = [
+    { action: 'pause', id: 1 },
+    { action: 'subscribe', id: 2, channels: ['orderbook', 'trades', 'prices'], market_ids: ['*'] },
+    { action: 'seek', id: 3, to: fromMs + 1 },
+    { action: 'resume', id: 4 },
+  ]
+  for (const command of commands) {
+    assert.equal(validator.problem(`${command.action}Command`, command), null)
+    client.send(command)
+  }
+  await client.ofType('replay_end')
+  await client.closed
+  assert.ok(client.messages.some(({ reason }) => reason === 'slow_disk'))
+  return client.messages
+}
+
 describe('messages in the AsyncAPI document', () => {
   for (const encoding of ['json', 'msgpack'] as const) {
     test(`describes every message type of a real API server exactly (${encoding})`, async (t) => {
-      const messages = await everything(encoding)
+      const messages = [...(await everything(encoding)), ...(await everythingReplayed(encoding))]
       const seen = new Set<string>()
       for (const message of messages) {
         const letters = String(message.type).replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
@@ -211,6 +267,9 @@ describe('messages in the AsyncAPI document', () => {
       { action: 'snapshot', market_ids: ids, id: 1.5 },
       { action: 'list' },
       { action: 'ping' },
+      { action: 'pause' },
+      { action: 'resume', id: 'x' },
+      { action: 'seek', to: 1_763_700_000_000 },
     ]
     const kindOf = (command: unknown) =>
       parseCommand(Buffer.from(JSON.stringify(command)), false).kind
@@ -230,6 +289,8 @@ describe('messages in the AsyncAPI document', () => {
         since: { epoch: 'k', offset: -1 },
       },
       { action: 'snapshot' },
+      { action: 'seek' },
+      { action: 'seek', to: -1 },
     ]
     for (const command of bad) {
       assert.notEqual(validator.problem(`${String(command.action)}Command`, command), null)

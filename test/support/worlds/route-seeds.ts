@@ -190,7 +190,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
   'GET /v1/venue_a/trades': { unavailable: venueTrades },
   'GET /v1/replay': {
     reach: { 403: { credential: 'free', query: [...EARLY, ['to', '1795176000000']] } },
-    unavailable: { owner: ({ replays }) => replays ?? {}, method: 'open' },
+    unavailable: { owner: ({ replays }) => replays ?? {}, method: 'reserve' },
   },
   'GET /v1/export': {
     unavailable: { owner: ({ exports }) => exports ?? {}, method: 'list' },
