@@ -33,17 +33,26 @@ export class ChunkWriter extends ByteWriter {
   }
 }
 
+/** Columns with the smallest and largest value of each row group, by which readers skip row groups. */
+const RANGED: ReadonlySet<string> = new Set(['market_id', 'ts_published', 'ts_start'])
+
 const source =
   (values: RowBatch['values']) =>
   ({ name, type }: Column, index: number): ColumnSource => {
     const data = values[index] ?? []
-    if (type === 'boolean') return { name, data: [...data] }
-    if (type === 'text') return { name, data: [...data], statistics: name === 'market_id' }
-    return { name, data: integersOf(data), encoding: 'DELTA_BINARY_PACKED' }
+    const statistics = RANGED.has(name)
+    if (type === 'boolean' || type === 'text') return { name, data: [...data], statistics }
+    return { name, data: integersOf(data), encoding: 'DELTA_BINARY_PACKED', statistics }
   }
 
-const integersOf = (values: readonly Value[]) =>
-  values.map((value) => (typeof value === 'number' ? BigInt(value) : null))
+/** The library encodes a column of 32-bit numbers several times as fast as one of BigInts. */
+function integersOf(values: readonly Value[]): (number | bigint | null)[] {
+  const isSmall = values.every((value) => value === null || value === Number(value) >> 0)
+  return values.map((value) => {
+    if (typeof value !== 'number') return null
+    return isSmall ? value : BigInt(value)
+  })
+}
 
 const DECIMAL = { precision: 18, scale: 6 } as const
 
