@@ -1,6 +1,6 @@
 // Frames of the simulated world pass through the complete engine with LMDB, alternately with and without the tape. The
 // main thread's processor time is compared, because the tape's thread writes beside it. Then one thread replays what was
-// recorded as messages of the stream.
+// recorded as messages of the stream, and exports its book changes as Parquet.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ import { Metrics } from '../engine/process/metrics.ts'
 import { openTapeThread } from '../engine/tape/tape-thread.ts'
 import type { Storage } from '../storage/contract/storage.ts'
 import { tapeItemNames } from '../storage/records/tape-items.ts'
+import { exportFile } from '../storage/tape/export/export-file.ts'
+import { hourRows } from '../storage/tape/export/hour-rows.ts'
 import { Tape } from '../storage/tape/tape.ts'
 import { aimedRow, type Bench, check, figureRow, hashOf, inFolder, withLmdb } from './harness.ts'
 import { ingestLoad, ingestPath } from './ingest/load.ts'
@@ -23,16 +25,17 @@ import { listingOf } from './sim-load.ts'
 import { clockOfFrames } from './venue-path.ts'
 
 const FRAMES_PER_TICK = 64
-/** Targets: share of the main thread's time that the tape adds, bytes per book change, messages per second of a core. */
+/** Targets: share of the main thread's time that the tape adds, bytes per book change, messages and rows per second of a core. */
 const ADDED_MAX = 0.1
 const CHANGE_BYTES_MAX = 12
 const REPLAY_MIN = 200_000
+const EXPORT_MIN = 250_000
 const EVER = { fromUs: 0, toUs: Number.MAX_SAFE_INTEGER }
 
 export const bench: Bench = {
   name: 'tape',
   question:
-    'What does recording all updates cost, how large is the tape, and how fast is it replayed?',
+    'What does recording all updates cost, how large is the tape, and how fast are replays and exports?',
   excludes: 'the subscribers, the tape’s thread, a cold page cache',
   async run({ isSmall, logLine }) {
     const load = ingestLoad(isSmall ? 2_000 : 160_000, isSmall ? 20 : 100)
@@ -51,7 +54,8 @@ export const bench: Bench = {
         const losses = records.filter(({ item }) => item.kind === 'lost').length
         check(losses === 0, `${losses} losses`)
         check(written === updates, `${written} of ${updates} updates are on the tape`)
-        const rates = Array.from({ length: isSmall ? 1 : 3 }, () => replayRate(folder))
+        const rates = (rateOf: (folder: string) => number): number =>
+          median(Array.from({ length: isSmall ? 1 : 5 }, () => rateOf(folder)))
         const rows = [
           aimedRow('main thread with the tape / without', ratio, { atMost: 1 + ADDED_MAX }),
           aimedRow(
@@ -62,9 +66,15 @@ export const bench: Bench = {
           ),
           aimedRow(
             'replay as NDJSON per second of a core',
-            median(rates),
+            rates(replayRate),
             { atLeast: REPLAY_MIN },
             'messages',
+          ),
+          aimedRow(
+            'book changes as Parquet per second of a core',
+            rates(exportRate),
+            { atLeast: EXPORT_MIN },
+            'rows',
           ),
           figureRow('updates recorded', String(updates)),
         ]
@@ -75,7 +85,7 @@ export const bench: Bench = {
   },
 }
 
-/** Passes the frames in parts, each second one without the tape. The first two parts are not counted. */
+/** Passes the frames in pairs of parts, the first of each with the tape. The first pair is not counted. */
 async function record(
   load: ReturnType<typeof ingestLoad>,
   { storage, folder, isSmall }: { storage: Storage; folder: string; isSmall: boolean },
@@ -103,8 +113,9 @@ async function record(
   })
   const path = ingestPath(load.world, emit)
   for (const { venue, text } of load.world.snapshots) path({ stream: venue, text })
-  const parts = isSmall ? 4 : 16
-  const micros: Record<'on' | 'off', number[]> = { on: [], off: [] }
+  const parts = isSmall ? 4 : 64
+  const ratios: number[] = []
+  let withTapeMs = 0
   const size = Math.floor(load.frames.length / parts)
   for (let part = 0; part < parts; part += 1) {
     isOn = part % 2 === 0
@@ -115,13 +126,14 @@ async function record(
       await nextTick()
     }
     await storage.committed()
-    if (part > 1) micros[isOn ? 'on' : 'off'].push((threadMs() - before) / frames.length)
+    const tookMs = threadMs() - before
+    if (isOn) withTapeMs = tookMs
+    else if (part > 1) ratios.push(withTapeMs / tookMs)
   }
   await recorder.stop()
   const { bytes } = recorder.status()
   await engine.stop()
-  const ratio = median(micros.on) / median(micros.off)
-  return { ratio, updates, bookChanges, bytes: Math.max(bytes, sizeOf(folder)) }
+  return { ratio: median(ratios), updates, bookChanges, bytes: Math.max(bytes, sizeOf(folder)) }
 }
 
 /** Messages per second of processor time. */
@@ -140,6 +152,22 @@ function replayRate(folder: string): number {
     if (isLast) break
   }
   return (1_000 * count) / (threadMs() - before)
+}
+
+/** Rows per second of processor time. */
+function exportRate(folder: string): number {
+  const tape = new Tape(folder)
+  const hours = tape.hours()
+  let rows = 0
+  for (const hour of hours) {
+    for (const row of hourRows(tape, hour, 'book_changes')) if (row !== null) rows += 1
+  }
+  const before = threadMs()
+  for (const hour of hours) {
+    const chunks = exportFile(tape, hour, { table: 'book_changes', format: 'parquet' })
+    while (chunks.next().done !== true);
+  }
+  return (1_000 * rows) / (threadMs() - before)
 }
 
 function sizeOf(folder: string): number {
