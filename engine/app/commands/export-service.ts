@@ -6,7 +6,7 @@ import { isRecord } from '../../json-record.ts'
 import { HOUR_US, hourOf, US_PER_MS } from '../../tape/layout.ts'
 import { isManifest, type Manifest } from '../../tape/manifest.ts'
 import { formatTime, timeMs } from '../../units.ts'
-import type { ExportSource, HourRange, SourceHour } from '../export/export-source.ts'
+import type { ExportSource, SourceHour } from '../export/export-source.ts'
 
 interface ServiceParts {
   readonly url: URL
@@ -19,29 +19,25 @@ interface ServiceParts {
 const ATTEMPTS = 10
 const WAIT_MS_MAX = 60_000
 const DAY_US = 24 * HOUR_US
+const NAME = /^[\w-]+$/
 
 export function serviceSource(parts: ServiceParts): ExportSource {
-  const list = async (query: string): Promise<readonly SourceHour[]> => {
-    const body: unknown = await (await request(parts, `/v1/export?${query}`)).json()
-    const hours = isRecord(body) && Array.isArray(body.hours) ? body.hours : []
-    return hours.filter(isManifest).flatMap(listedHour)
-  }
-  const newest = () => list('limit=1000')
   return {
-    platforms: async () => [...new Set((await newest()).map(({ platform }) => platform))].sort(),
-    async hours(range) {
-      const hours: SourceHour[] = []
-      for (
-        let dayUs = range.fromUs - (range.fromUs % DAY_US);
-        dayUs < range.toUs;
-        dayUs += DAY_US
-      ) {
-        hours.push(...(await list(`date=${isoOf(dayUs).slice(0, 10)}&limit=1000`)))
+    platforms: async () => (await tapeOf(parts))?.platforms ?? [],
+    async hours({ fromUs, toUs }) {
+      const tape = await tapeOf(parts)
+      if (tape === null) return []
+      const begin = Math.max(fromUs, hourOf(tape.oldestUs))
+      const end = Math.min(toUs, parts.clock.nowMs() * US_PER_MS)
+      const hours = await listedHours(parts, begin, end)
+      const listed = new Set(hours.map(nameOf))
+      for (let startUs = begin; startUs < end; startUs += HOUR_US) {
+        for (const platform of tape.platforms) {
+          const hour = unlistedHour(platform, startUs)
+          if (!listed.has(nameOf(hour))) hours.push(hour)
+        }
       }
-      hours.push(...unlistedHours(await newest(), range, parts.clock.nowMs() * US_PER_MS))
-      return hours
-        .filter(({ startUs }) => startUs >= range.fromUs && startUs < range.toUs)
-        .sort((one, other) => one.startUs - other.startUs)
+      return hours.sort((one, other) => one.startUs - other.startUs)
     },
     async *file({ platform, date, hour }, { table, format }, isPartial) {
       const name = `${String(hour).padStart(2, '0')}.${format}?partial=${isPartial}`
@@ -51,35 +47,51 @@ export function serviceSource(parts: ServiceParts): ExportSource {
   }
 }
 
+/** Null: the service has no tape, or an empty one. */
+async function tapeOf(
+  parts: ServiceParts,
+): Promise<{ readonly platforms: readonly string[]; readonly oldestUs: number } | null> {
+  const stats: unknown = await (await request(parts, '/v1/stats')).json()
+  if (!isRecord(stats) || !isRecord(stats.tape) || !isRecord(stats.coverage)) return null
+  const { oldest_ms: oldestMs } = stats.tape
+  if (typeof oldestMs !== 'number') return null
+  const platforms = Object.keys(stats.coverage).filter((name) => NAME.test(name))
+  return { platforms, oldestUs: oldestMs * US_PER_MS }
+}
+
+/** The final hours that begin in [beginUs, endUs). */
+async function listedHours(
+  parts: ServiceParts,
+  beginUs: number,
+  endUs: number,
+): Promise<SourceHour[]> {
+  const hours: SourceHour[] = []
+  for (let dayUs = beginUs - (beginUs % DAY_US); dayUs < endUs; dayUs += DAY_US) {
+    const query = `date=${isoOf(dayUs).slice(0, 10)}&limit=1000`
+    const body: unknown = await (await request(parts, `/v1/export?${query}`)).json()
+    const listed = isRecord(body) && Array.isArray(body.hours) ? body.hours : []
+    hours.push(...listed.filter(isManifest).flatMap(listedHour))
+  }
+  return hours.filter(({ startUs }) => startUs >= beginUs && startUs < endUs)
+}
+
+const nameOf = ({ platform, startUs }: SourceHour): string => `${platform} ${startUs}`
+
 /** Null or one hour. Its names become part of file names, so they are validated. */
 function listedHour(manifest: Manifest): readonly SourceHour[] {
   const { platform, date, hour } = manifest
   const startUs = Date.parse(`${date}T${String(hour).padStart(2, '0')}:00:00Z`) * US_PER_MS
-  const isValid = /^[\w-]+$/.test(platform) && /^\d{4}-\d\d-\d\d$/.test(date)
+  const isValid = NAME.test(platform) && /^\d{4}-\d\d-\d\d$/.test(date)
   return isValid && Number.isSafeInteger(startUs)
     ? [{ platform, date, hour, startUs, manifest }]
     : []
 }
 
-/** The service lists final hours only. Hours of each venue after the newest listed one may exist. */
-function* unlistedHours(
-  listed: readonly SourceHour[],
-  { toUs }: HourRange,
-  nowUs: number,
-): Generator<SourceHour> {
-  for (const platform of new Set(listed.map((hour) => hour.platform))) {
-    const own = listed.filter((hour) => hour.platform === platform)
-    const last = Math.max(...own.map((hour) => hour.startUs))
-    for (
-      let startUs = last + HOUR_US;
-      startUs <= hourOf(nowUs) && startUs < toUs;
-      startUs += HOUR_US
-    ) {
-      const iso = isoOf(startUs)
-      const [date, hour] = [iso.slice(0, 10), Number(iso.slice(11, 13))]
-      yield { platform, date, hour, startUs, manifest: null }
-    }
-  }
+/** The service lists final hours only. An hour that it does not list may be current or missing. */
+function unlistedHour(platform: string, startUs: number): SourceHour {
+  const iso = isoOf(startUs)
+  const [date, hour] = [iso.slice(0, 10), Number(iso.slice(11, 13))]
+  return { platform, date, hour, startUs, manifest: null }
 }
 
 const isoOf = (us: number): string => formatTime(timeMs(us / US_PER_MS))

@@ -147,20 +147,22 @@ async function main(given: Given): Promise<number> {
     const isComplete = await exportHours(request, { source, output }, (event) =>
       printer.print(event),
     )
+    printer.end()
     return isComplete ? 0 : 1
   } catch (error) {
+    printer.clear()
     if (!signal.aborted) throw error
     printer.end()
     process.stderr.write('stopped; the same command continues the export\n')
     return 1
-  } finally {
-    printer.end()
   }
 }
 
 interface Printer {
   print(event: ExportReport): void
-  /** Prints the sums once. */
+  /** Removes the progress. */
+  clear(): void
+  /** Prints the sums. */
   end(): void
 }
 
@@ -176,7 +178,6 @@ function openPrinter(isJson: boolean): Printer {
     if (isJson) process.stdout.write(`${JSON.stringify(object)}\n`)
     else if (text !== '') process.stderr.write(`${text}\n`)
   }
-  let hasEnded = false
   return {
     print(event) {
       if (event.kind === 'progress') return progress.show(`${event.text}; ${summary()}`)
@@ -187,10 +188,10 @@ function openPrinter(isJson: boolean): Printer {
       sums[result.status] += result.files.length
       if (result.status === 'written') for (const { bytes } of result.files) sums.bytes += bytes
     },
+    clear: () => progress.end(),
     end() {
       progress.end()
-      if (!isJson && !hasEnded) process.stdout.write(`${summary()}\n`)
-      hasEnded = true
+      if (!isJson) process.stdout.write(`${summary()}\n`)
     },
   }
 }

@@ -15,7 +15,8 @@ import { Exports } from '../../../../engine/app/export/exports.ts'
 import { OutputFolder } from '../../../../engine/app/export/output-folder.ts'
 import { systemClock } from '../../../../engine/clock.ts'
 import { EXPORT_TABLES } from '../../../../engine/tape/export-names.ts'
-import { HOUR_US, hourFolder, MANIFEST_NAME } from '../../../../engine/tape/layout.ts'
+import { HOUR_US, hourFolder, MANIFEST_NAME, US_PER_MS } from '../../../../engine/tape/layout.ts'
+import { timeMs } from '../../../../engine/units.ts'
 import { exportFile } from '../../../../storage/tape/export/export-file.ts'
 import { Tape } from '../../../../storage/tape/tape.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
@@ -289,9 +290,13 @@ test('prints a JSON line for each file and the missing hours, and exits with 1 i
 
 test('writes the same files from a service, and waits when the service rejects an export for now', async () => {
   const exports = new Exports(TAPE)
+  const now = timeMs((NOON_US + 2.5 * HOUR_US) / US_PER_MS)
   const server: ApiServer = await openApiServer({
     before: (engine) => {
       engine.exports = exports
+      const state = { state: 'recording', bytes: 1, hours: 3, lostRows: 0 } as const
+      const times = { oldestMs: timeMs(NOON_US / US_PER_MS), newestMs: now }
+      engine.tape = { status: () => ({ ...state, ...times }) }
     },
   })
   after(async () => {
@@ -305,6 +310,7 @@ test('writes the same files from a service, and waits when the service rejects a
   const waits: number[] = []
   const clock = {
     ...systemClock,
+    nowMs: () => now,
     after(delayMs: number, action: () => void) {
       waits.push(delayMs)
       for (const open of running) open.close()
@@ -314,8 +320,12 @@ test('writes the same files from a service, and waits when the service rejects a
   const url = new URL(server.origin)
   const source = serviceSource({ url, key: 'ann-key', clock, signal: LIVE })
   const [local, remote] = [newFolder(), newFolder()]
-  const until = { toUs: NOON_US + 3 * HOUR_US, tables: ['trades', 'book_snapshots'] } as const
-  assert.deepEqual((await run(remote, until, { source })).lines, (await run(local, until)).lines)
+  const tables = ['trades', 'book_snapshots'] as const
+  const until = { fromUs: NOON_US - HOUR_US, toUs: NOON_US + 4 * HOUR_US, tables }
+  const { lines } = await run(remote, until, { source })
+  const [written, missing] = [Array(4).fill('written'), 'missing -1 0 1 2 3']
+  assert.deepEqual(lines, [...written, 'not_final 2', 'missing -1 3', missing])
+  assert.deepEqual((await run(local, until)).lines, lines.slice(0, -1))
   assert.deepEqual(sumsOf(remote), sumsOf(local))
   assert.ok(waits.length > 0)
   const stranger = serviceSource({ url, key: 'no-key', clock, signal: LIVE })
