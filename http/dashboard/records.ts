@@ -21,6 +21,7 @@ import type {
   TradesSchema,
   WalletPositionSchema,
   WalletTradeSchema,
+  WatchlistSchema,
 } from '../schemas.ts'
 import type { walletTradesSchema } from '../wallets/events.ts'
 import type { walletPositionsSchema } from '../wallets/positions.ts'
@@ -49,6 +50,7 @@ export type Health = Static<typeof HealthSchema>
 export type DashboardSession = Static<typeof DashboardSessionSchema>
 export type Ticket = Static<typeof TicketSchema>
 export type Me = Static<typeof MeSchema>
+export type Watchlist = Static<typeof WatchlistSchema>
 export type ApiKey = Static<typeof KeySchema>
 export type ApiKeys = Static<typeof KeysSchema>
 export type CreatedKey = Static<typeof CreatedKeySchema>

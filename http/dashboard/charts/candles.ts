@@ -7,9 +7,12 @@ import { ApiError, request } from '../api.ts'
 import { nowMs } from '../browser.ts'
 import { priceText, roundUsdText } from '../format.ts'
 import { html } from '../html.ts'
+import { changeQuery, chosen } from '../parts/filters.ts'
 import { settle } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import type { CandlePage } from '../records.ts'
+import { currentRoute } from '../route.ts'
+import { useSignal } from '../signal.ts'
 import { follow } from '../stream.ts'
 import { type Bar, type CandleCanvas, openCandles, type PutResult, volumeOf } from './canvases.ts'
 
@@ -23,8 +26,9 @@ interface CandleChartProps {
 }
 
 export function CandleChart({ marketId, createdAtMs, decimals }: CandleChartProps) {
-  const [range, choose] = useState<Range>('1D')
-  const [kind, chooseKind] = useState<(typeof KINDS)[number]>('Candles')
+  const route = useSignal(currentRoute)
+  const range = chosen(route, 'range', ['1D', ...RANGES])
+  const kind = chosen(route, 'chart', KINDS)
   const host = useRef<HTMLDivElement>(null)
   const ageMs = createdAtMs === null ? null : nowMs() - createdAtMs
   const stretch = stretchOf(range, ageMs)
@@ -34,8 +38,8 @@ export function CandleChart({ marketId, createdAtMs, decimals }: CandleChartProp
     data-phase=${phase} data-bars=${count}>
     <div class="row panel-head">
       <h2 id="candles-title">Price</h2>
-      ${choice('Time range', RANGES, range, choose)}
-      ${choice('Chart type', KINDS, kind, chooseKind)}
+      ${choice('Time range', RANGES, range, (name) => changeQuery(route, { range: name }))}
+      ${choice('Chart type', KINDS, kind, (name) => changeQuery(route, { chart: name }))}
     </div>
     ${last === null ? null : legend(last, decimals)}
     ${isOwnAlone ? html`<p class="muted">The venue’s price history is unavailable: only recorded trades are drawn.</p>` : null}

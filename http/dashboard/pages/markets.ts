@@ -134,7 +134,8 @@ function useSeenCategories(pages: readonly MarketPage[]): readonly string[] {
   }, [pages])
 }
 
-const columnsOf = (prices: LivePrices): readonly Column<Market, MarketOrder>[] => [
+/** Columns of a list of markets with live prices. */
+export const columnsOf = (prices: LivePrices): readonly Column<Market, MarketOrder>[] => [
   ['Market', 'subject question', question],
   [
     'Prices',

@@ -29,6 +29,7 @@ import { type Column, headings, type Order, table } from '../parts/tables.ts'
 import { protocols, venueText } from '../parts/venues.ts'
 import type { Opportunity } from '../records.ts'
 import type { PageProps, PageRoute } from '../route.ts'
+import { WatchlistSection } from './watchlist.ts'
 
 const KINDS = [
   ['', 'All'],
@@ -60,6 +61,7 @@ export function OpportunitiesPage({ route }: PageProps) {
   const isOver = kind === 'answered' && opened !== null && !rows.has(opened)
   return html`
     <h1>Opportunities</h1>
+    <${WatchlistSection} />
     <p class="muted">Outcomes that cost less than they pay when bought together, after fees and at the depth of the live
       books. Not included: what others take until your orders arrive, differences in settlement rules, the cost of capital
       until the close, deposits and withdrawals.</p>

@@ -8,6 +8,7 @@ import { feeds, streamState } from '../stream.ts'
 import { ChangingPrice, Time } from './figures.ts'
 import { priceOfOutcome, useLivePrice, useLivePrices } from './quotes.ts'
 import { fullVenueText } from './venues.ts'
+import { WatchButton } from './watch-button.ts'
 
 export function MarketTitle({ market }: { readonly market: Market }) {
   const { question, status, category, platforms, resolution_status: resolution } = market
@@ -27,6 +28,7 @@ export function MarketTitle({ market }: { readonly market: Market }) {
           ? html`<span>${fullVenueText(own?.platform)}</span>`
           : html`<a href=${link} target="_blank" rel="noopener noreferrer">${fullVenueText(own?.platform)} ↗</a>`
       }
+      <${WatchButton} marketId=${market.id} />
       ${status === 'open' ? html`<${FeedStatus} platform=${own?.platform ?? ''} />` : null}
     </p>
   </header>`

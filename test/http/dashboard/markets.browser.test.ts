@@ -199,6 +199,44 @@ test('loads candles of a selected interval from REST, and updates the last candl
   )
 })
 
+test('lists watched markets with live prices on the first page of every tab, and stores the chart’s range in the URL', async () => {
+  const market = add('heron')
+  const gone = add('crane')
+  market.reprice(300_000)
+  const page = await dashboard.open(pageOf(gone))
+  await page.getByRole('button', { name: 'Watch', exact: false }).click()
+  await page.getByRole('button', { name: 'Watched' }).waitFor()
+  await page.goto(`${dashboard.server.origin}/dashboard${pageOf(market)}`)
+  await page.getByRole('button', { name: '☆ Watch' }).click()
+  await page.getByRole('button', { name: '★ Watched' }).waitFor()
+  await page.getByRole('button', { name: '1W' }).click()
+  await page.getByRole('button', { name: 'Line' }).click()
+  await page.waitForURL(/range=1W/)
+  await page.waitForURL(/chart=Line/)
+  await page.reload()
+  await page.locator('.candles[data-range="1W"]').waitFor()
+  await page.locator('[aria-pressed=true]', { hasText: 'Line' }).waitFor()
+  await page.locator('[aria-pressed=true]', { hasText: 'Watched' }).waitFor()
+  const other = await page.context().newPage()
+  await other.goto(`${dashboard.server.origin}/dashboard`)
+  const row = (of = page, { ref } = market) => of.locator(`[data-watched="${ref.id}"]`)
+  await row(other).waitFor()
+  await page.goto(`${dashboard.server.origin}/dashboard#/opportunities`)
+  await row().waitFor()
+  market.reprice(370_000)
+  await row().getByText('37¢').waitFor()
+  const shown = await page
+    .locator('[data-watched]')
+    .evaluateAll((rows) => rows.map((one) => one.getAttribute('data-watched')))
+  assert.deepEqual(shown, [market.ref.id, gone.ref.id], 'the newest first')
+  await row(page, gone).getByRole('button', { name: 'Remove' }).click()
+  for (const one of [page, other]) await row(one, gone).waitFor({ state: 'detached' })
+  await row().getByRole('button', { name: 'Remove' }).click()
+  for (const one of [page, other]) {
+    await one.getByRole('heading', { name: 'Watchlist' }).waitFor({ state: 'detached' })
+  }
+})
+
 test('draws the venue’s price history, or explains that the history is unavailable', async () => {
   const market = add('remembered')
   const { engine } = dashboard.server
