@@ -33,11 +33,6 @@ test('exits with 2 before the engine starts anything when a setting is misspelt 
   for (const [setting, states] of [
     [{ VENUES: 'replay:/nowhere/at-all.jsonl' }, /^VENUES is "replay:\/nowhere\/.*"; it accepts /m],
     [{ VENUE: 'live' }, /^VENUE is not a variable of Twinbook: use VENUES, /m],
-    [{ DATA_DIR: 'package.json' }, /^DATA_DIR is "package.json", but \S+package.json is a file; /m],
-    [
-      { DATA_DIR: 'package.json/data' },
-      /^DATA_DIR is .*package.json is a file; it accepts a folder/m,
-    ],
     [{ MATCH_ENCODER_DIR: '/nowhere' }, /^MATCH_ENCODER_DIR is "\/nowhere": .*; it accepts /m],
   ] as const) {
     const { dataDir, engine } = start('missing', setting)
