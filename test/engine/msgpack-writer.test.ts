@@ -18,7 +18,7 @@ import { ManualClock } from '../support/fakes/manual-clock.ts'
 const library = new Packr({ useRecords: false, variableMapSize: true, useFloat32: 0 })
 const EDGES = [0, 1, 31, 32, 127, 128, 255, 256, 32_767, 32_768, 65_535, 65_536]
 const COMPLETE = [...EDGES, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1, 2 ** 52 + 1]
-const NUMBERS = process.env.TEST_LONG === '1' ? 2_000 : 300
+const NUMBERS = process.env.TEST_LONG === '1' ? 2_000 : 100
 const LARGEST = Number.MAX_SAFE_INTEGER
 
 const integerOf = (value: number): number | bigint =>

@@ -10,7 +10,7 @@ import { ask, bid, level } from '../../support/worlds/builders.ts'
 import { openRig, type Rig } from './rig.ts'
 
 const MARKETS = ['venue_a_0', 'venue_a_1', 'venue_b_2', 'venue_b_3']
-const SEEDS = process.env.TEST_LONG === '1' ? 200 : 5
+const SEEDS = process.env.TEST_LONG === '1' ? 200 : 3
 const FLOWS = ['trades', 'whales', 'lifecycle'] as const
 
 class EventBook {

@@ -47,7 +47,7 @@ describe('If-None-Match', () => {
     const tag = etagOf('known')
     const opaque = tag.slice(2)
     const pieces = [tag, opaque, 'W/"other"', '"x,y"', `"${opaque.slice(1, -2)}"`, '""']
-    for (let run = 0; run < 5_000; run += 1) {
+    for (let run = 0; run < 2_000; run += 1) {
       const list = Array.from({ length: random.below(4) }, () => pieces[random.below(6)] ?? '')
       const wanted = list.some((one) => one.replace(/^W\//, '') === opaque)
       const separator = [',', ', ', ' , ', ',,'][random.below(4)] ?? ','
@@ -64,14 +64,17 @@ describe('If-None-Match', () => {
       assert.equal(first.status, 200, path)
       const etag = first.headers.get('etag') ?? ''
       assert.match(etag, /^W\/"[\w-]{16}"$/, path)
-      for (const list of [etag, etag.slice(2), `"other", ${etag}`, '*']) {
-        for (const method of ['GET', 'HEAD']) {
-          const again = await conditional(path, list, method)
-          assert.equal(again.status, 304, `${path} ${list}`)
-          assert.equal(again.text, '')
-          for (const name of ['etag', 'cache-control', 'content-type', 'vary']) {
-            assert.equal(again.headers.get(name), first.headers.get(name), `${name} of ${path}`)
-          }
+      for (const [list, method] of [
+        [etag, 'GET'],
+        [etag.slice(2), 'HEAD'],
+        [`"other", ${etag}`, 'GET'],
+        ['*', 'HEAD'],
+      ] as const) {
+        const again = await conditional(path, list, method)
+        assert.equal(again.status, 304, `${path} ${list}`)
+        assert.equal(again.text, '')
+        for (const name of ['etag', 'cache-control', 'content-type', 'vary']) {
+          assert.equal(again.headers.get(name), first.headers.get(name), `${name} of ${path}`)
         }
       }
       assert.equal((await conditional(path, '"other"')).text, first.text)

@@ -83,10 +83,15 @@ describe('GET /v1/markets/{market_id}/orderbook/history', () => {
 
   test('returns every book snapshot once across pages, in both orders, while new snapshots arrive', async () => {
     const market = server.engine.add('paged')
-    for (const limit of [1, 7, 100, 500]) {
+    for (const [limit, count] of [
+      [1, 40],
+      [7, 90],
+      [100, 350],
+      [500, 700],
+    ] as const) {
       for (const order of ['desc', 'asc'] as const) {
         market.storedBooks.length = 0
-        keepBooks(market, limit === 1 ? 40 : 700, limit)
+        keepBooks(market, count, limit)
         const expected = market.storedBooks.map((row) => row.timeMs).sort((one, two) => one - two)
         if (order === 'desc') expected.reverse()
         const seen: number[] = []

@@ -13,7 +13,7 @@ import { testFolder } from '../../support/rigs/data-folder.ts'
 
 const folder = testFolder('packed')
 const CLOSE_MS = 10_000
-const STEPS = 1_500
+const STEPS = process.env.TEST_LONG === '1' ? 1_500 : 700
 
 function open(path: string) {
   const environment = new Environment(openDatabase(path), {
