@@ -40,7 +40,7 @@ export function testOnBoth(name: string, sources: Sources, validator: CaseCheck)
 }
 
 /** Skips the test and prints why if the data does not exist. */
-function isAbsent(t: TestContext, path: string): boolean {
+export function isAbsent(t: TestContext, path: string): boolean {
   if (existsSync(path)) return false
   t.diagnostic(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
   t.skip(`RECORDED DATA ABSENT: ${path} (set SHARED_DATA)`)
