@@ -23,11 +23,11 @@ import {
 
 const isLong = process.env.TEST_LONG === '1'
 const DAMAGED_MIN = isLong ? 20_000 : 1_000
-const FRAMES_MAX = isLong ? Number.POSITIVE_INFINITY : 600
+const FRAMES_MAX = isLong ? Number.POSITIVE_INFINITY : 250
 /** Minimum number of best prices to compare. */
-const TOPS_MIN = isLong ? 5_000 : 1_500
+const TOPS_MIN = isLong ? 5_000 : 700
 /** Minimum number of frames over a transport that never changes the content of frames. */
-const LOSSY_MIN = isLong ? 7_500 : 1_500
+const LOSSY_MIN = isLong ? 7_500 : 700
 /** One frame in forty carries no book data. */
 const ASIDE_EVERY = 40
 

@@ -27,7 +27,7 @@ import {
 /** These markets were in play, so a pause of 30 s in a recording is probably a loss. */
 const HOLE_MS = 30_000
 /** Every LOST_STEP-th Kalshi frame is lost, in a separate run each. */
-const LOST_STEP = process.env.TEST_LONG === '1' ? 1 : 5
+const LOST_STEP = process.env.TEST_LONG === '1' ? 1 : 10
 
 /** The numbers of the invented stream were counted by hand. */
 const EXPECTED = {

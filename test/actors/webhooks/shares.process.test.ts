@@ -17,7 +17,7 @@ import { ALICE, BOB, oneWebhook, settle, WebhookWorld } from '../../support/worl
 
 const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
 const ATTACKERS = 12
-const SECONDS = process.env.TEST_LONG === '1' ? 40 : 20
+const SECONDS = process.env.TEST_LONG === '1' ? 40 : 10
 const BYSTANDER = 'https://bystander.example.com/'
 const attacker = (nth: number): AccountId => accountId(`acc_attacker_${nth}`)
 
@@ -138,7 +138,7 @@ function totals(world: WebhookWorld, account: AccountId) {
 test('limits deliveries to twelve accounts of tier free while 50 trades a second arrive, and delivers to a different account at once', async () => {
   const { world, bystander } = await freeWorld()
   world.caller.answer = () => ({ outcome: OK, afterMs: 20 })
-  const seconds = 30
+  const seconds = 15
   const madeAtMs = new Map<string, number>()
   for (let count = 0; count < 50 * seconds; count += 1) {
     const isLarge = count % 50 === 0
@@ -224,14 +224,14 @@ test('does not throttle a webhook with few events when a second webhook of its a
   const busy = await world.create({ url: 'https://busy.example.com/' })
   const quiet = await world.create({ filters: { ...NO_FILTERS, minUsd: usdMicros(1_000_000_000) } })
   world.tiers.set(ALICE, 'free')
-  for (let count = 0; count < 4_000; count += 1) {
+  for (let count = 0; count < 2_400; count += 1) {
     world.trade(count % 80 === 79 ? { usd: usdMicros(2_000_000_000) } : {})
     await settle()
     world.clock.advance(20)
   }
   const shown = world.webhooks.get(ALICE, quiet.id)
-  assert.deepEqual([shown?.counts.created, shown?.throttledCount], [50, 0])
-  assert.ok((world.webhooks.get(ALICE, busy.id)?.throttledCount ?? 0) > 2_000)
+  assert.deepEqual([shown?.counts.created, shown?.throttledCount], [30, 0])
+  assert.ok((world.webhooks.get(ALICE, busy.id)?.throttledCount ?? 0) > 1_000)
   world.webhooks.stop()
 })
 

@@ -369,7 +369,7 @@ test('stores whales equal to the sums of their fills and publishes each once, fo
       clock.advance(10_000)
       checkResult(disk.storage, worlds, isLossy)
     }),
-    { numRuns: 300 },
+    { numRuns: process.env.TEST_LONG === '1' ? 300 : 100 },
   )
 })
 

@@ -187,12 +187,13 @@ describe('corpora of markets and events', () => {
       const { markets, events } = runToEnd(matchCorpus(a, b, validator))
       return [...markets, ...events].map((pair) => [pair.a.key, pair.b.key, pair.pairScore])
     }
-    assert.ok(pairsBy(DEFAULT_SCORER).length > 100)
-    assert.deepEqual(pairsBy(DEFAULT_SCORER), pairsBy(complete))
+    const pairs = pairsBy(DEFAULT_SCORER)
+    assert.ok(pairs.length > 100)
+    assert.deepEqual(pairs, pairsBy(complete))
   })
 
   test('scores the true pairs of the simulator as matches, and the simulator’s similar but different pairs as no matches', () => {
-    const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 2_000 })
+    const world = matchingWorld({ seed: 9, marketsPerVenue: isLong ? 20_000 : 1_000 })
     const ofA = new Map(world.a.markets.map((market) => [market.key, market]))
     const ofB = new Map(world.b.markets.map((market) => [market.key, market]))
     const counts = new Map<SimPairKind, { n: number; high: number }>()
