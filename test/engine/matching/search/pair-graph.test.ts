@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { assign, type Edge } from '../../../../engine/matching/search/assignment.ts'
-import { PairGraph, type ScoredPair } from '../../../../engine/matching/search/pair-graph.ts'
+import {
+  PAIR_SCORE_MIN,
+  PairGraph,
+  type ScoredPair,
+} from '../../../../engine/matching/search/pair-graph.ts'
 import { type Random, seededRandom } from '../../../../engine/random.ts'
 import { pairScore } from '../../../support/reference/word-scorer.ts'
 
@@ -94,10 +98,10 @@ describe('pair graph', () => {
         const busy = [...existing.values()].filter(({ a, b }) => a === pair.a || b === pair.b)
         if (busy.length > 4) continue
         pairs.push(pair)
-        if (pair.pairScore.score >= 30) existing.set(`${pair.a} ${pair.b}`, pair)
+        if (pair.pairScore.score >= PAIR_SCORE_MIN) existing.set(`${pair.a} ${pair.b}`, pair)
         else existing.delete(`${pair.a} ${pair.b}`)
       }
-      const stored = pairs.filter(({ pairScore: checked }) => checked.score >= 30)
+      const stored = pairs.filter(({ pairScore: checked }) => checked.score >= PAIR_SCORE_MIN)
       for (const pair of pairs) if (!stored.includes(pair)) removed.a.add(-1)
       const { begun, ended } = graph.change([...removed.a, ...removed.b], stored)
       for (const { a, b } of ended) {
