@@ -1,26 +1,26 @@
 // Inverted index in typed arrays: key → document ids. Sized for some hundred thousand subjects of some forty keys
-// each, at 12 bytes an entry. Entries of removed subjects stay until a quarter is dead.
+// each. Ids of removed subjects stay until a quarter is dead.
 //
-//   table   key → slot (open addressing)   slot: length of its list, newest entry
-//   entry   document id, index of the previous entry of the same list (0: none)
+//   table   key → slot (open addressing). A slot has the key, the length of its list, and the list's start in `ids`.
+//   ids     lists of document ids. A full list moves to the end, with twice the capacity.
 //   docId   its keys are `keys[starts[docId] … starts[docId + 1])`
 
 const DOCS_FIRST = 256
-const ENTRIES_FIRST = 8_192
+const IDS_FIRST = 8_192
 const SLOTS_FIRST = 4_096
 const LOAD_MAX = 0.6
+/** Numbers of a slot, and their positions in it. */
+const STRIDE = 3
+const [KEY, LENGTH, START] = [0, 1, 2]
 
-/** Entries of removed documents remain, and the caller skips them. */
+/** Ids of removed documents remain, and the caller skips them. */
 export class Postings {
-  #tableKeys = new Uint32Array(SLOTS_FIRST)
-  #lengths = new Uint32Array(SLOTS_FIRST)
-  #newest = new Uint32Array(SLOTS_FIRST)
+  #table = new Uint32Array(SLOTS_FIRST * STRIDE)
+  #slotCount = SLOTS_FIRST
   #slotsUsed = 0
-  /** Entry 0 means none. */
-  #docIds = new Uint32Array(ENTRIES_FIRST)
-  #before = new Uint32Array(ENTRIES_FIRST)
-  #entryCount = 1
-  #keys = new Uint32Array(ENTRIES_FIRST)
+  #ids = new Uint32Array(IDS_FIRST)
+  #idsEnd = 0
+  #keys = new Uint32Array(IDS_FIRST)
   #keyCount = 0
   #starts = new Uint32Array(DOCS_FIRST)
   #docCount = 0
@@ -40,70 +40,70 @@ export class Postings {
 
   /** Number of documents under a key, including removed ones. */
   length(key: number): number {
-    return this.#lengths[this.#slotOf(key + 1)] ?? 0
+    return this.#table[this.#slotOf(key + 1) + LENGTH] ?? 0
   }
 
-  /** Calls `visit` for every document under a key, the newest first, including removed ones. */
+  /** Calls `visit` for every document under a key, the oldest first, including removed ones. */
   each(key: number, visit: (docId: number) => void): void {
-    let entry = this.#newest[this.#slotOf(key + 1)] ?? 0
-    while (entry !== 0) {
-      visit(this.#docIds[entry] ?? 0)
-      entry = this.#before[entry] ?? 0
-    }
+    const [ids, slot] = [this.#ids, this.#slotOf(key + 1)]
+    const start = this.#table[slot + START] ?? 0
+    const end = start + (this.#table[slot + LENGTH] ?? 0)
+    for (let at = start; at < end; at += 1) visit(ids[at] ?? 0)
   }
 
-  /** The keys of a document. The view is valid until the next change. */
+  /** The keys of a document, sorted. The view is valid until the next change. */
   keysOf(docId: number): Uint32Array {
     return this.#keys.subarray(this.#starts[docId] ?? 0, this.#starts[docId + 1] ?? 0)
   }
 
   #enter(key: number, docId: number): void {
-    if (this.#entryCount === this.#docIds.length) {
-      this.#docIds = doubled(this.#docIds)
-      this.#before = doubled(this.#before)
-    }
     let slot = this.#slotOf(key + 1)
-    if (this.#tableKeys[slot] === 0) {
-      if (this.#slotsUsed + 1 > this.#tableKeys.length * LOAD_MAX) {
+    if (this.#table[slot + KEY] === 0) {
+      if (this.#slotsUsed + 1 > this.#slotCount * LOAD_MAX) {
         this.#widen()
         slot = this.#slotOf(key + 1)
       }
       this.#slotsUsed += 1
-      this.#tableKeys[slot] = key + 1
+      this.#table[slot + KEY] = key + 1
     }
-    const entry = this.#entryCount
-    this.#entryCount += 1
-    this.#docIds[entry] = docId
-    this.#before[entry] = this.#newest[slot] ?? 0
-    this.#newest[slot] = entry
-    this.#lengths[slot] = (this.#lengths[slot] ?? 0) + 1
+    const length = this.#table[slot + LENGTH] ?? 0
+    // The capacity is the next power of two, so a list is full if its length is one.
+    if ((length & (length - 1)) === 0) this.#move(slot, length)
+    this.#ids[(this.#table[slot + START] ?? 0) + length] = docId
+    this.#table[slot + LENGTH] = length + 1
+  }
+
+  /** Moves a full list to the end. */
+  #move(slot: number, length: number): void {
+    const start = this.#table[slot + START] ?? 0
+    const capacity = Math.max(1, length * 2)
+    while (this.#idsEnd + capacity > this.#ids.length) this.#ids = doubled(this.#ids)
+    this.#ids.copyWithin(this.#idsEnd, start, start + length)
+    this.#table[slot + START] = this.#idsEnd
+    this.#idsEnd += capacity
   }
 
   /**
-   * The slot of a key, or the slot at which to insert it. Stored keys are incremented by 1, because 0 marks a free
-   * slot.
+   * Position of the slot of a key, or of the slot at which to insert it. Stored keys are incremented by 1, because 0
+   * marks a free slot.
    */
   #slotOf(marked: number): number {
-    const mask = this.#tableKeys.length - 1
+    const [table, mask] = [this.#table, this.#slotCount - 1]
     let slot = (Math.imul(marked, 0x9e3779b1) >>> 7) & mask
     for (;;) {
-      const stored = this.#tableKeys[slot]
-      if (stored === marked || stored === 0) return slot
+      const stored = table[slot * STRIDE + KEY]
+      if (stored === marked || stored === 0) return slot * STRIDE
       slot = (slot + 1) & mask
     }
   }
 
   #widen(): void {
-    const [keys, lengths, newest] = [this.#tableKeys, this.#lengths, this.#newest]
-    this.#tableKeys = new Uint32Array(keys.length * 2)
-    this.#lengths = new Uint32Array(keys.length * 2)
-    this.#newest = new Uint32Array(keys.length * 2)
-    for (const [from, marked] of keys.entries()) {
-      if (marked === 0) continue
-      const slot = this.#slotOf(marked)
-      this.#tableKeys[slot] = marked
-      this.#lengths[slot] = lengths[from] ?? 0
-      this.#newest[slot] = newest[from] ?? 0
+    const table = this.#table
+    this.#slotCount *= 2
+    this.#table = new Uint32Array(this.#slotCount * STRIDE)
+    for (let from = 0; from < table.length; from += STRIDE) {
+      const marked = table[from + KEY] ?? 0
+      if (marked !== 0) this.#table.set(table.subarray(from, from + STRIDE), this.#slotOf(marked))
     }
   }
 }

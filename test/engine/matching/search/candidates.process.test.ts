@@ -165,7 +165,7 @@ test('stores growing posting lists of the index with the same entries as a plain
     ).sort()
     assert.equal(postings.add(keys), position)
     assert.deepEqual([...postings.keysOf(position)], [...keys])
-    for (const key of keys) naive.set(key, [position, ...(naive.get(key) ?? [])])
+    for (const key of keys) naive.set(key, [...(naive.get(key) ?? []), position])
   }
   for (let key = 0; key < 3_100; key += 1) {
     const locations: number[] = []
