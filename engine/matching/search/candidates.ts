@@ -30,7 +30,6 @@ export class Candidates {
   #sums = new Float64Array(1_024)
   #undated = new Float64Array(1_024)
   readonly #found: number[] = []
-  readonly #worths = new Map<number, number>()
 
   get count(): number {
     return this.#docIds.size
@@ -94,14 +93,16 @@ export class Candidates {
   }
 
   #add(key: number, worth: number): void {
-    const [sums, undated] = [this.#sums, this.#undated]
-    const undatedWorth = isDated(key) ? 0 : worth
+    const [sums, undated, ids, found] = [this.#sums, this.#undated, this.#ids, this.#found]
+    const isUndated = !isDated(key)
     this.#postings.each(key, (docId) => {
-      if ((this.#ids[docId] ?? -1) < 0) return
       const sum = sums[docId] ?? 0
-      if (sum === 0) this.#found.push(docId)
+      if (sum === 0) {
+        if ((ids[docId] ?? -1) < 0) return
+        found.push(docId)
+      }
       sums[docId] = sum + worth
-      undated[docId] = (undated[docId] ?? 0) + undatedWorth
+      if (isUndated) undated[docId] = (undated[docId] ?? 0) + worth
     })
   }
 
@@ -114,16 +115,18 @@ export class Candidates {
    * chance.
    */
   #rank(docIds: readonly number[], common: readonly number[]): readonly Rated[] {
-    const worths = this.#worths
-    worths.clear()
-    for (const key of common) worths.set(key, this.#worthOf(this.#postings.length(key)))
+    const commonKeys = Uint32Array.from(common).sort()
+    const worths = Array.from(commonKeys, (key) => this.#worthOf(this.#postings.length(key)))
     return docIds.map((docId) => {
       let all = this.#sums[docId] ?? 0
       let undated = this.#undated[docId] ?? 0
       const keys = this.#postings.keysOf(docId)
-      for (const key of keys) {
-        const worth = worths.get(key)
-        if (worth === undefined) continue
+      // Both lists are sorted.
+      let at = 0
+      for (const [index, key] of commonKeys.entries()) {
+        while ((keys[at] ?? Number.POSITIVE_INFINITY) < key) at += 1
+        if (keys[at] !== key) continue
+        const worth = worths[index] ?? 0
         all += worth
         if (!isDated(key)) undated += worth
       }
