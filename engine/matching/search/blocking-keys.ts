@@ -218,11 +218,16 @@ function combined(features: Features, times: Times): BlockingKeys {
   for (const word of features.words) filed.add(undated(mixed(WORD, hash32(word))))
   for (const number of features.numbers) filed.add(undated(mixed(NUMBER_ALONE, hash32(number))))
   for (const key of filed) queried.add(key)
+  const hashes = {
+    stems: Array.from(features.words, stemHash),
+    codes: Array.from(features.codes, (code) => hash32(code)),
+    numbers: Array.from(features.numbers, (number) => hash32(number)),
+  }
   for (const day of features.days) {
     for (const offset of ONE_DAY) {
       const queriedHours = features.hours.size > 0 ? [...features.hours] : [HOUR_DEFAULT]
-      addOfDay(features, { day: day + offset, hours: queriedHours }, queried)
-      if (offset === 0) addOfDay(features, { day, hours: [...features.hours] }, filed)
+      addOfDay(hashes, { day: day + offset, hours: queriedHours }, queried)
+      if (offset === 0) addOfDay(hashes, { day, hours: [...features.hours] }, filed)
     }
   }
   return { filed: Uint32Array.from(filed).sort(), queried: Uint32Array.from(queried).sort() }
@@ -240,18 +245,24 @@ interface Moment {
   readonly hours: readonly number[]
 }
 
-function addOfDay(features: Features, { day, hours }: Moment, into: Set<number>): void {
-  const { words, numbers, codes } = features
-  for (const word of words) {
-    const stem = hash32(word.startsWith('country:') ? word : word.slice(0, STEM_CHARACTERS))
+type Hashes = Readonly<Record<'stems' | 'codes' | 'numbers', readonly number[]>>
+
+const stemHash = (word: string): number =>
+  hash32(word.startsWith('country:') ? word : word.slice(0, STEM_CHARACTERS))
+
+function addOfDay(
+  { stems, codes, numbers }: Hashes,
+  { day, hours }: Moment,
+  into: Set<number>,
+): void {
+  for (const stem of stems) {
     into.add(dated(mixed(WORD_ON_DAY, stem, day)))
     for (const hour of hours) into.add(dated(mixed(WORD_AT_HOUR, stem, day, hour)))
   }
-  for (const code of codes) into.add(dated(mixed(CODE_ON_DAY, hash32(code), day)))
+  for (const code of codes) into.add(dated(mixed(CODE_ON_DAY, code, day)))
   for (const number of numbers) {
-    const value = hash32(number)
-    into.add(dated(mixed(NUMBER_ON_DAY, value, day)))
-    for (const hour of hours) into.add(dated(mixed(NUMBER_AT_HOUR, value, day, hour)))
+    into.add(dated(mixed(NUMBER_ON_DAY, number, day)))
+    for (const hour of hours) into.add(dated(mixed(NUMBER_AT_HOUR, number, day, hour)))
   }
 }
 
