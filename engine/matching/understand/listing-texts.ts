@@ -48,8 +48,22 @@ export function textsOf(listed: Listed): Texts {
     ...{ listed, ticker },
     title: readText(listed.title, anchor),
     answer: readText(answerText(listed), anchor),
-    context: readText(contextText(listed), anchor),
+    context: readContext(contextText(listed), anchor),
   }
+}
+
+/** Markets of an event have the same context, and are often parsed one after another. */
+const CONTEXTS_MAX = 256
+const contexts = new Map<string, ReadText>()
+
+function readContext(text: string, anchor: Day | null): ReadText {
+  const key = `${anchor} ${text}`
+  const cached = contexts.get(key)
+  if (cached !== undefined) return cached
+  const context = readText(text, anchor)
+  if (contexts.size >= CONTEXTS_MAX) contexts.clear()
+  contexts.set(key, context)
+  return context
 }
 
 /** A part of a ticker. A number of a ceremony in it becomes the two digits of the ceremony's year. */
