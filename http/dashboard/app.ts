@@ -1,5 +1,5 @@
 import type { FunctionComponent } from 'preact'
-import { useEffect, useErrorBoundary, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
 import { after, monotonicMs, nowMs, setTitle } from './browser.ts'
 import { capital, durationText, zoneText } from './format.ts'
@@ -52,14 +52,7 @@ export function App() {
     <a class="skip" href="#main" onClick=${skipTo(main)}>Skip to the page</a>
     <div class="head"><header class="top">
       <a class="name" href=${hrefOf('opportunities')}>Twinbook</a>
-      <nav aria-label="Pages">
-        ${LINKS.filter(([name]) => isIn || name === 'status').map(
-          ([name, text]) => html`<a
-            href=${hrefOf(name)}
-            aria-current=${currentOf(name, where)}
-          >${text}</a>`,
-        )}
-      </nav>
+      <${Navigation} where=${where} isIn=${isIn} />
       ${
         isIn
           ? html`<button
@@ -94,6 +87,37 @@ function ThemeField() {
   return html`<label class="theme">Theme <select value=${theme} onChange=${choose}>
     ${THEMES.map((one) => html`<option key=${one} value=${one} selected=${one === theme}>${capital(one)}</option>`)}
   </select></label>`
+}
+
+interface NavigationProps {
+  readonly where: PageRoute
+  readonly isIn: boolean
+}
+
+/** Phones show the links after a press of the menu's button. A link, Escape and the button close the menu. */
+function Navigation({ where, isIn }: NavigationProps) {
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => setOpen(false), [where.page, where.subject])
+  const closeOnEscape = ({ key }: KeyboardEvent) => {
+    if (key !== 'Escape' || !isOpen) return
+    setOpen(false)
+    button.current?.focus()
+  }
+  return html`<nav aria-label="Pages" data-open=${isOpen} onKeyDown=${closeOnEscape}>
+    <button
+      ref=${button} type="button" class="quiet menu" aria-expanded=${isOpen} aria-controls="pages"
+      onClick=${() => setOpen(!isOpen)}
+    >Menu</button>
+    <div id="pages" class="pages" onClick=${() => setOpen(false)}>
+      ${LINKS.filter(([name]) => isIn || name === 'status').map(
+        ([name, text]) => html`<a
+          href=${hrefOf(name)}
+          aria-current=${currentOf(name, where)}
+        >${text}</a>`,
+      )}
+    </div>
+  </nav>`
 }
 
 const DATA_SOURCE_TEXTS = {

@@ -275,18 +275,15 @@ test('supports the keyboard with a skip link and visible focus, and scrolls each
   await page.waitForFunction(() => document.activeElement?.id === 'main')
 })
 
-test('fits the page header on one line on a tablet and on two lines on a phone', async () => {
+test('fits the page header on one line on a tablet and on a phone, which shows the pages as a menu', async () => {
   const page = await dashboard.open('#/account', { width: 768, height: 844 })
   await page.getByRole('button', { name: 'Log out' }).waitFor()
   /** Number of lines of the header, and parts of the header outside of the window. */
   const lines = () =>
     page.evaluate(() => {
-      const parts = [...document.querySelectorAll('.top :is(.name, nav a, button)')].map(
-        (part) => ({
-          text: part.textContent,
-          box: part.getBoundingClientRect(),
-        }),
-      )
+      const parts = [...document.querySelectorAll('.top :is(.name, nav a, button)')]
+        .map((part) => ({ text: part.textContent, box: part.getBoundingClientRect() }))
+        .filter(({ box }) => box.width > 0)
       const isOut = ({ left, right }: DOMRect) => left < 0 || right > innerWidth
       return {
         count: new Set(parts.map(({ box }) => Math.round(box.bottom))).size,
@@ -296,7 +293,19 @@ test('fits the page header on one line on a tablet and on two lines on a phone',
     })
   assert.deepEqual(await lines(), { count: 1, out: [], parts: 11 })
   await page.setViewportSize({ width: 390, height: 844 })
-  assert.deepEqual(await lines(), { count: 2, out: [], parts: 11 })
+  assert.deepEqual(await lines(), { count: 1, out: [], parts: 3 })
+  const menu = page.getByRole('button', { name: 'Menu' })
+  const matches = page.getByRole('link', { name: 'Matches' })
+  await menu.click()
+  assert.equal(await menu.getAttribute('aria-expanded'), 'true')
+  await matches.focus()
+  await page.keyboard.press('Escape')
+  await matches.waitFor({ state: 'hidden' })
+  assert.equal(await menu.evaluate((button) => button === document.activeElement), true)
+  await page.keyboard.press('Enter')
+  await matches.click()
+  await page.getByRole('heading', { level: 1, name: 'Matches' }).waitFor()
+  await matches.waitFor({ state: 'hidden' })
 })
 
 test('shows an error inside the layout when a page fails to load, and loads the page on retry', async () => {
