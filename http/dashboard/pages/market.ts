@@ -84,10 +84,8 @@ function LoadedMarket({ market, again }: { readonly market: Market; readonly aga
               />`
             : null
         }
-        <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} decimals=${decimals} />
-        <${MarketRules} market=${market} />
       </div>
-      <div class="stack">
+      <div class="stack market-side">
         ${
           market.status === 'resolved'
             ? null
@@ -95,6 +93,10 @@ function LoadedMarket({ market, again }: { readonly market: Market; readonly aga
               <${DepthChart} marketId=${id} />`
         }
         <${MatchedMarketPanel} market=${market} result=${matched} />
+      </div>
+      <div class="stack">
+        <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} decimals=${decimals} />
+        <${MarketRules} market=${market} />
       </div>
     </div>
   </article>`

@@ -492,6 +492,35 @@ function collectCutLabels(): void {
   }
 }
 
+test('shows the comparison with the other venue before the trades on a phone, in the order of the document', async () => {
+  const market = add('phone')
+  const matchedMarket = add('handset', { venue: 'b' })
+  const checked = { score: 90, relation: 'identical', inverted: false, outcomeMap: [0, 1] } as const
+  const rest = { vetoes: [], reasons: [], explanation: 'The same.' }
+  dashboard.server.engine.matches.put(market, matchedMarket, { ...checked, ...rest })
+  for (const one of [market, matchedMarket]) one.replace(BIDS, ASKS)
+  const page = await dashboard.open(pageOf(market), { width: 390, height: 844 })
+  for (const panel of ['.book', '.twin', '.tape']) await page.waitForSelector(panel)
+  for (const width of [390, 800]) {
+    await page.setViewportSize({ width, height: 844 })
+    const panels = await page.evaluate(() =>
+      [...document.querySelectorAll('.market-grid > .stack > *')].map((panel) => ({
+        name: ['book', 'twin', 'tape'].find((name) => panel.classList.contains(name)),
+        top: panel.getBoundingClientRect().top,
+      })),
+    )
+    const tops = panels.map(({ top }) => top)
+    assert.deepEqual(
+      tops,
+      [...tops].sort((one, other) => one - other),
+    )
+    assert.deepEqual(
+      panels.map(({ name }) => name).filter((name) => name !== undefined),
+      ['book', 'twin', 'tape'],
+    )
+  }
+})
+
 test('leaves a matched market on the page after both markets ended, and states how each settled', async () => {
   const { engine } = dashboard.server
   const market = add('victory')
