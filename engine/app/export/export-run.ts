@@ -55,9 +55,10 @@ export async function exportHours(
   let isComplete = true
   for (const [index, hour] of hours.entries()) {
     const name = `${hour.platform} ${hourText(hour.startUs)}`
-    report({ kind: 'progress', text: `${name}, ${index + 1} of ${hours.length} hours` })
     try {
       for (const table of order.tables) {
+        const text = `${name} ${table}, ${index + 1} of ${hours.length} hours`
+        report({ kind: 'progress', text })
         const result = await exportTable(order, { source, output }, { hour, table })
         report({ kind: 'table', hour, table, result })
         if (result.status === 'refused') isComplete = false

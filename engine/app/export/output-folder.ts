@@ -90,9 +90,9 @@ export class OutputFolder {
     return { status: 'written', files: entries }
   }
 
-  /** Null: a file is missing. */
+  /** Null: the unit must be written again, because a file is missing or may now exist. */
   async #verify({ content }: OutputUnit, record: UnitRecord): Promise<UnitResult | null> {
-    let isComplete = true
+    let isComplete = record.files.length > 0 || (content !== null && record.content === content)
     for (const { path, sha256 } of record.files) {
       this.#signal.throwIfAborted()
       const found = await sha256Of(join(this.#folder, path))

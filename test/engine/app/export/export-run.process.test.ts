@@ -226,6 +226,24 @@ test('writes and verifies a file of each market for a catalog of nautilus_trader
   assert.deepEqual((await run(out, set)).lines, Array(4).fill('verified'))
 })
 
+test('writes the trades of a final hour that had none when it was exported before its end', async () => {
+  const folder = join(testFolder('export-later'), 'tape')
+  const tape = recordingTape(tapeSettings(folder), NOON_US)
+  const world = new TapeWorld({ seed: 'later', markets: 2 })
+  for (const row of world.sweep(true)) tape.put(row)
+  tape.flush()
+  const out = newFolder()
+  const source = tapeSource(folder)
+  const set = { layout: 'nautilus', tables: ['trades'], toUs: NOON_US + HOUR_US } as const
+  await run(out, { ...set, isPartial: true }, { source })
+  assert.deepEqual(filesIn(out), [])
+  for (let count = 0; count < 100; count += 1) tape.put(world.next())
+  tape.flush()
+  tape.writer.tick(NOON_US + HOUR_US)
+  assert.deepEqual((await run(out, set, { source })).lines, ['written'])
+  assert.equal(filesIn(out).length, 2)
+})
+
 test('writes no file when the hour is deleted during its export', async () => {
   const out = newFolder()
   const source = tapeSource(TAPE)
