@@ -23,8 +23,6 @@ export interface TapeQuery {
   readonly markets?: readonly string[] | null
   /** Whether to start with the state of each selected market at `fromUs`, as far as the tape has the state. */
   readonly withStates?: boolean
-  /** Whether the reader has the states at `fromUs`, so that only later states are included. */
-  readonly omitsFirstStates?: boolean
   /** Whether to include all states of sweeps. Otherwise only states after a loss are included. */
   readonly withSweeps?: boolean
 }
@@ -39,6 +37,8 @@ export interface TapeRecord {
   readonly item: TapeItem
   /** The markets of the record's file, by the numbers in its items. */
   readonly markets: MarketTable
+  /** Whether it is a state at the query's start, which no row of the tape contains. */
+  readonly isAtStart: boolean
 }
 
 export interface TapeHour extends HourFolder {
@@ -336,8 +336,8 @@ class VenueReader {
       const state = this.#states.get(number)
       if (state === null || markets.get(number) === null) continue
       this.#known.add(number)
-      if (this.#query.omitsFirstStates === true) continue
-      records.push(this.#record(this.#query.fromUs, { kind: 'state', state }, markets))
+      const record = this.#record(this.#query.fromUs, { kind: 'state', state }, markets)
+      records.push({ ...record, isAtStart: true })
       if (records.length < STATES_MAX) continue
       yield records
       records = []
@@ -380,7 +380,8 @@ class VenueReader {
   }
 
   #record(us: number, item: TapeItem, markets: MarketTable): TapeRecord {
-    return { us, platform: this.#platform, epoch: this.#epoch ?? '', item, markets }
+    const epoch = this.#epoch ?? ''
+    return { us, platform: this.#platform, epoch, item, markets, isAtStart: false }
   }
 
   #decode(raw: RawItem, markets: MarketTable): ReadTapeItem {

@@ -21,7 +21,7 @@ import { resyncReason } from '../../../http/ws/resume/recent-book-updates.ts'
 import type { BookState, MarketState } from '../../../storage/records/log-items.ts'
 import type { MarketTable } from '../../../storage/tape/market-table.ts'
 import type { TapeRecord } from '../../../storage/tape/tape.ts'
-import type { StaleReason, Update } from '../../events.ts'
+import type { MarketPrice, StaleReason, Stamp, Update } from '../../events.ts'
 import type { MarketRef } from '../../market/market.ts'
 import { OrderBook } from '../../market/order-book.ts'
 import { US_PER_MS } from '../../tape/layout.ts'
@@ -35,6 +35,8 @@ export class ReplayMessages {
   readonly #send: (frame: Frame) => void
   /** Why the book of a market is stale, by market id. Absent: it is live. */
   readonly #stale = new Map<string, StaleReason>()
+  /** The newest price of each selected market, by market id. */
+  readonly #prices = new Map<string, { readonly price: MarketPrice; readonly stamp: Stamp }>()
   #epoch: string | null = null
   #encoder: Encoder
   #markets: MarketTable | null = null
@@ -58,7 +60,7 @@ export class ReplayMessages {
   }
 
   /** Sends the messages of a record, in order. */
-  write({ us, epoch, item, markets, platform }: TapeRecord): void {
+  write({ us, epoch, item, markets, platform, isAtStart }: TapeRecord): void {
     this.#us = us
     this.#markets = markets
     if (epoch !== this.#epoch) {
@@ -66,7 +68,7 @@ export class ReplayMessages {
       this.#encoder = this.#encoderOf(epoch)
     }
     if (item.kind === 'update') this.#update(item.update, item.book)
-    else if (item.kind === 'state') this.#state(item.state, markets)
+    else if (item.kind === 'state') this.#state(item.state, { markets, isAtStart })
     else if (item.kind === 'lost') this.#lost(item, platform)
   }
 
@@ -84,6 +86,15 @@ export class ReplayMessages {
     return number === null ? null : (this.#markets?.get(number) ?? null)
   }
 
+  /** Sends the present price of a selected market. */
+  #sendPrice(market: MarketRef): void {
+    const priced = this.#prices.get(market.id)
+    if (priced === undefined) return
+    const { price, stamp } = priced
+    const staleReason = this.#stale.get(market.id) ?? null
+    this.#send(presentPrice(this.#encoder, market, { price, staleReason }, stamp))
+  }
+
   #has(channel: ReplayChannel, market: MarketRef): boolean {
     return this.#selected.get(channel)?.has(market) ?? false
   }
@@ -96,12 +107,16 @@ export class ReplayMessages {
         return
       case 'bookReplaced': {
         if (after === null) return
-        this.#note(update.market.id, after.staleReason)
-        if (!this.#has('orderbook', update.market)) return
-        this.#send(
-          encoder.reply(resyncMessage('orderbook', update.market, resyncReason(update.reason))),
-        )
-        this.#send(bookSnapshot(encoder, { ref: update.market }, withChecksum(after)))
+        const { market } = update
+        this.#note(market.id, after.staleReason)
+        const reason = resyncReason(update.reason)
+        if (this.#has('orderbook', market)) {
+          this.#send(encoder.reply(resyncMessage('orderbook', market, reason)))
+          this.#send(bookSnapshot(encoder, { ref: market }, withChecksum(after)))
+        }
+        if (!this.#prices.has(market.id)) return
+        this.#send(encoder.reply(resyncMessage('prices', market, reason)))
+        this.#sendPrice(market)
         return
       }
       case 'bookStale':
@@ -112,10 +127,15 @@ export class ReplayMessages {
         }
         return
       case 'bookConfirmed': {
-        this.#note(update.market.id, null)
-        if (this.#has('orderbook', update.market) && update.wasStale) {
-          this.#send(encoder.reply(freshMessage('orderbook', update.market, update.seq)))
+        const { market, wasStale, seq } = update
+        this.#note(market.id, null)
+        if (!wasStale) return
+        if (this.#has('orderbook', market)) {
+          this.#send(encoder.reply(freshMessage('orderbook', market, seq)))
         }
+        const priced = this.#prices.get(market.id)
+        if (priced === undefined) return
+        this.#send(encoder.reply(freshMessage('prices', market, priced.stamp.seq)))
         return
       }
       case 'trade':
@@ -123,6 +143,8 @@ export class ReplayMessages {
         return
       case 'price': {
         if (!this.#has('prices', update.market)) return
+        const { price, offset, seq } = update
+        this.#prices.set(update.market.id, { price, stamp: { offset, seq } })
         this.#send(priceMessage(encoder, update, this.#stale.get(update.market.id) ?? null))
         return
       }
@@ -149,20 +171,27 @@ export class ReplayMessages {
     }
   }
 
-  #state({ market, book, price, seqs }: MarketState, markets: MarketTable): void {
+  #state(
+    { market, book, price, seqs }: MarketState,
+    { markets, isAtStart }: Pick<TapeRecord, 'markets' | 'isAtStart'>,
+  ): void {
     const ref = markets.refOf(market)
     if (ref === null) return
     this.#note(ref.id, book.staleReason)
+    if (this.#has('prices', ref)) {
+      this.#prices.set(ref.id, { price, stamp: { offset: 0, seq: seqs.prices } })
+    }
+    const { states } = this.#query
+    if (isAtStart && states === 'omit') return
     const encoder = this.#encoder
-    const isResync = this.#query.states === 'resync'
+    const isResync = isAtStart && states === 'resync'
     if (this.#has('orderbook', ref)) {
       if (isResync) this.#send(encoder.reply(resyncMessage('orderbook', ref, 'seek')))
       this.#send(bookSnapshot(encoder, { ref }, withChecksum(book)))
     }
     if (!this.#has('prices', ref)) return
     if (isResync) this.#send(encoder.reply(resyncMessage('prices', ref, 'seek')))
-    const priced = { price, staleReason: book.staleReason }
-    this.#send(presentPrice(encoder, ref, priced, { offset: 0, seq: seqs.prices }))
+    this.#sendPrice(ref)
   }
 
   /** Updates of a period are missing: of any channel, if the service did not run. */

@@ -33,7 +33,7 @@ export class ReplayReader {
   constructor(folder: string, query: ReplayQuery) {
     const { fromUs, toUs, selections, isGzip, fromOffset } = query
     this.#batches = new Tape(folder).readBatches({
-      ...{ fromUs, toUs, withStates: true, omitsFirstStates: query.states === 'omit' },
+      ...{ fromUs, toUs, withStates: true },
       platforms: unionOf(selections.map(({ platforms }) => platforms)),
       markets: unionOf(selections.map(({ markets }) => markets)),
     })

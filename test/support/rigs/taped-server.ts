@@ -10,6 +10,7 @@ import { seededRandom } from '../../../engine/random.ts'
 import { tapeDisk } from '../../../engine/tape/disk.ts'
 import type { TapeTask } from '../../../engine/tape/tape-task.ts'
 import { TapeTaskRunner } from '../../../engine/tape/task-runner.ts'
+import { priceMicros } from '../../../engine/units.ts'
 import { type Message, StreamClient } from '../clients/stream-client.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
 import type { FakeMarket } from '../fakes/market.ts'
@@ -23,7 +24,7 @@ export interface TapedServer {
   readonly server: ApiServer
   readonly clock: ManualClock
   readonly startMs: number
-  /** What a subscriber of all markets received in the channels orderbook and trades. */
+  /** What a subscriber of all markets received in the channels orderbook, trades and prices. */
   readonly received: readonly Message[]
   /** Replays that are open, and that were opened. */
   readonly counts: { open: number; opened: number }
@@ -35,9 +36,11 @@ function act(market: FakeMarket, number: number): void {
   const price = (1 + random.below(49)) / 100
   const kind = random.below(10)
   if (kind < 6) market.change(bid(price, random.below(300)), ask(1 - price, 1 + random.below(9)))
-  else if (kind < 8) market.trade()
+  else if (kind < 7) market.trade()
+  else if (kind === 7) market.reprice(priceMicros(10_000 * (1 + random.below(99))))
   else if (kind === 8) market.replace([level(price, 5)], [level(1 - price, 6)], 'venue_gap')
-  else market.markStale('silent')
+  else if (number % 2 === 0) market.markStale('silent')
+  else market.confirm()
 }
 
 /** Three markets of venue_a change 400 times, once in 5 ms. The account `free` has the tier free. */
@@ -82,7 +85,7 @@ export async function openTapedServer(folder: string): Promise<TapedServer> {
   const markets = ['one', 'two', 'three'].map((name) => engine.add(name, { venue: 'a' }))
   await recorder.start()
   const client = await StreamClient.open(server.port)
-  for (const [id, channel] of ['orderbook', 'trades'].entries()) {
+  for (const [id, channel] of ['orderbook', 'trades', 'prices'].entries()) {
     await client.ask({ action: 'subscribe', id, channel, market_ids: ['*'] }, 'subscribed')
   }
   for (const market of markets) market.replace([level(0.4, 1)], [level(0.6, 1)])

@@ -127,6 +127,19 @@ test('answers a subscription with the states at the replay’s time, then sends 
   )
 })
 
+test('marks prices as stale whose books became stale before the subscription', async () => {
+  const isPrice = ({ type, published_ms }: Message) =>
+    type === 'price' && Number(published_ms) > taped.startMs + 500
+  const stale = taped.received.findIndex((message) => isPrice(message) && message.stale === true)
+  const from = Number(taped.received[stale]?.published_ms)
+  const client = await openReplay({ replay_from: from })
+  client.send({ action: 'subscribe', id: 1, channel: 'prices', market_ids: ['*'] })
+  await client.closed
+  const synced = client.messages.findIndex(({ type }) => type === 'synced')
+  const first = client.messages.slice(synced).find(isPrice)
+  assert.deepEqual(first, taped.received[stale])
+})
+
 test('has the books of a live subscriber at random times when a client seeks', async () => {
   const client = await openReplay()
   await client.ask({ action: 'pause', id: 'pause' }, 'replay')
@@ -357,17 +370,14 @@ test('closes a replay whose client stops reading, with at most one chunk of mess
   engine.replays = replays
   client.socket.pause()
   client.send({ action: 'subscribe', id: 1, channel: 'orderbook', market_ids: ['*'] })
-  const [session] = taped.server.server.hub.replays
-  let before = -1
-  while (readCount !== before || readCount < 3) {
-    before = readCount
-    for (let turn = 0; turn < 50; turn += 1) await nextTurn()
+  const { replays: open } = taped.server.server.hub
+  const [session] = open
+  // The sockets of the kernel take several chunks before the client counts as one that does not read.
+  while (open.size > 0) {
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn()
+    assert.ok((session?.bufferedBytes ?? 0) < 2 * bytes.length)
+    taped.clock.advance(11_000)
   }
-  assert.ok((session?.bufferedBytes ?? 0) < 2 * bytes.length)
-  taped.clock.advance(9_000)
-  assert.equal(taped.server.server.hub.replays.size, 1)
-  taped.clock.advance(2_000)
-  assert.equal(taped.server.server.hub.replays.size, 0)
   assert.equal(isReleased, true)
   await client.close()
 })
