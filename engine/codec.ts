@@ -20,25 +20,27 @@ export interface ReadContext {
   /** Number of the schema that the record was written with. */
   readonly schema: number
   readonly key: Buffer
-  /** Throws if the market is unknown. */
-  readonly marketOf: (number: MarketNumber) => MarketRef
+  /** Null: the market is unknown. */
+  readonly marketOf: (number: MarketNumber) => MarketRef | null
 }
 
 export const NEWEST: ReadContext = {
   schema: Number.POSITIVE_INFINITY,
   key: Buffer.alloc(0),
-  marketOf: () => wrong('no market'),
+  marketOf: () => null,
 }
 
 export class FieldReader {
   readonly context: ReadContext
   readonly #fields: readonly unknown[]
-  #next = 0
+  #next: number
 
-  constructor(fields: unknown, context: ReadContext) {
+  /** Reads the values from index `from` on. */
+  constructor(fields: unknown, context: ReadContext, from = 0) {
     if (!Array.isArray(fields)) throw new TypeError('expected a list')
     this.#fields = fields
     this.context = context
+    this.#next = from
   }
 
   get isAtEnd(): boolean {
@@ -62,13 +64,14 @@ export class FieldReader {
   }
 }
 
-/** Decodes a list that contains exactly the field's values. Throws an Error for any other list. */
+/** Decodes a list that, from index `from` on, has exactly the field's values. Throws an Error for any other list. */
 export function readExactly<Value>(
   field: Field<Value>,
   fields: unknown,
   context: ReadContext = NEWEST,
+  from = 0,
 ): Value {
-  const reader = new FieldReader(fields, context)
+  const reader = new FieldReader(fields, context, from)
   const value = field.take(reader)
   if (!reader.isAtEnd) throw new TypeError('fields are left over')
   return value
@@ -143,8 +146,15 @@ export const price = as(number, priceMicros)
 export const size = as(number, sizeMicros)
 export const usd = as(number, usdMicros)
 
+export class UnknownMarket extends Error {}
+
+/** Reading throws {@link UnknownMarket} if the context does not have the market. */
 export const marketRef: Single<MarketRef> = single(
-  (value, context) => context.marketOf(number.decode(value, context)),
+  (value, context) => {
+    const market = context.marketOf(number.decode(value, context))
+    if (market === null) throw new UnknownMarket('a market is unknown')
+    return market
+  },
   ({ number: market }) => market,
 )
 

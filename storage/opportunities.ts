@@ -35,13 +35,7 @@ export class Opportunities {
 
   /** Removes and returns all open opportunities. Omits opportunities of unknown markets. */
   takeOpen(marketOf: (number: MarketNumber) => MarketRef | null): readonly OpenOpportunity[] {
-    const codec = listed(1, openOpportunity, {
-      marketOf: (number) => {
-        const market = marketOf(number)
-        if (market === null) throw new Error('the market of a leg is not known')
-        return market
-      },
-    })
+    const codec = listed(1, openOpportunity, { marketOf })
     const found = [...new RecordTable(this.#open, codec).all()]
     this.#open.removeRange(EVERY_KEY, Number.POSITIVE_INFINITY)
     return found

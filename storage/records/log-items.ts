@@ -25,6 +25,7 @@ import {
   size,
   text,
   time,
+  UnknownMarket,
   usd,
 } from '../../engine/codec.ts'
 import { DATA_SOURCES, type DataSource } from '../../engine/data-source.ts'
@@ -554,19 +555,13 @@ export type FindMarket = (number: MarketNumber) => MarketRef | null
 /** A decoded item, or the reason why decoding failed. `unknown_market`: no earlier row listed the item's market. */
 export type ReadItem = LogItem | 'damaged' | 'unknown_market'
 
-class UnknownMarket extends Error {}
-
 /** `find` looks up the markets to which updates refer. */
-export function readItem([code, ...fields]: readonly unknown[], find: FindMarket): ReadItem {
-  const field = FIELDS_BY_CODE.get(code)
+export function readItem(raw: readonly unknown[], find: FindMarket): ReadItem {
+  const field = FIELDS_BY_CODE.get(raw[0])
   if (field === undefined) return 'damaged'
-  const marketOf = (wanted: MarketNumber) => {
-    const found = find(wanted)
-    if (found === null) throw new UnknownMarket()
-    return found
-  }
+  const { schema, key } = NEWEST
   try {
-    return readExactly(field, fields, { ...NEWEST, marketOf })
+    return readExactly(field, raw, { schema, key, marketOf: find }, 1)
   } catch (error) {
     return error instanceof UnknownMarket ? 'unknown_market' : 'damaged'
   }

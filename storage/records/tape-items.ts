@@ -88,16 +88,16 @@ export function writeTapeItem(to: MsgpackWriter, item: TapeItem): void {
 
 /** Decodes the fields of an item. `find` looks up the markets to which updates refer. */
 export function readTapeItem(raw: RawItem, find: FindMarket): ReadTapeItem {
-  const [code, ...fields] = raw
-  if (code === TAPE_CODES.lost) return exactly(lostFields, fields)
-  if (code === TAPE_CODES.completed) return exactly(completed, fields)
-  if (code === TAPE_CODES.swept) return exactly(swept, fields)
+  const [code] = raw
+  if (code === TAPE_CODES.lost) return exactly(lostFields, raw)
+  if (code === TAPE_CODES.completed) return exactly(completed, raw)
+  if (code === TAPE_CODES.swept) return exactly(swept, raw)
   return readItem(raw, find)
 }
 
-function exactly(field: Field<TapeOnlyItem>, fields: unknown): TapeOnlyItem | 'damaged' {
+function exactly(field: Field<TapeOnlyItem>, raw: RawItem): TapeOnlyItem | 'damaged' {
   try {
-    return readExactly(field, fields, NEWEST)
+    return readExactly(field, raw, NEWEST, 1)
   } catch {
     return 'damaged'
   }
