@@ -119,6 +119,19 @@ type TradeUpdate = Extract<Update, { readonly kind: 'trade' }>
 const tradeOf = (item: TapeItem): TradeUpdate | null =>
   item.kind === 'update' && item.update.kind === 'trade' ? item.update : null
 
+/** Each trade once: after a kill, the engine publishes trades again that it had not stored. */
+function* tradesOf(
+  records: readonly MarketRecord[],
+): Iterable<{ readonly us: number; readonly update: TradeUpdate }> {
+  const seen = new Set<string>()
+  for (const { us, item } of records) {
+    const update = tradeOf(item)
+    if (update === null || seen.has(update.trade.nativeId)) continue
+    seen.add(update.trade.nativeId)
+    yield { us, update }
+  }
+}
+
 const tradeKey = ({ timeMs, ordinal }: Pick<CompletedItem, 'timeMs' | 'ordinal'>): string =>
   `${timeMs}.${ordinal}`
 
@@ -156,9 +169,7 @@ const trades: ExportTable = {
   takes: (item) => tradeOf(item) !== null || item.kind === 'completed',
   *rows(market, records) {
     const completions = completionsOf(records)
-    for (const { us, item } of records) {
-      const update = tradeOf(item)
-      if (update === null) continue
+    for (const { us, update } of tradesOf(records)) {
       const { trade } = update
       const outcome = labelOf(market, trade.outcomeIndex)
       const later = completions.get(tradeKey(trade))
@@ -211,9 +222,9 @@ const candles: ExportTable = {
   takes: (item) => tradeOf(item) !== null,
   *rows(market, records, { startUs, endUs }) {
     const bars = new Map<number, Bar>()
-    for (const { item } of records) {
-      const trade = tradeOf(item)?.trade
-      if (trade === undefined || trade.isBlock) continue
+    for (const { update } of tradesOf(records)) {
+      const { trade } = update
+      if (trade.isBlock) continue
       const bar = barOf('minute', trade)
       const before = bars.get(bar.startMs)
       bars.set(bar.startMs, before === undefined ? bar : joined(before, bar))

@@ -25,6 +25,7 @@ import {
   recordingTape,
   TapeWorld,
   tapeSettings,
+  type WorldRecord,
 } from '../../../support/worlds/tape-world.ts'
 
 const ROOT = testFolder('export-file')
@@ -199,4 +200,33 @@ test('exports a replaced book as a clear row and level rows, best level first, a
       [4, 'stale', null, null, null],
     ],
   )
+})
+
+test('exports a trade once that was published again after the engine was killed', () => {
+  const folder = join(ROOT, 'again')
+  const rows: WorldRecord[] = []
+  for (const epoch of ['run1', 'run2']) {
+    const world = new TapeWorld({
+      seed: 'again',
+      markets: 2,
+      fromUs: (rows.at(-1)?.us ?? NOON_US) + 9,
+    })
+    const tape = recordingTape(tapeSettings(folder, { epoch }), world.us)
+    for (const row of world.sweep(true)) tape.put(row)
+    for (let count = 0; count < 200; count += 1) {
+      const row = world.next()
+      rows.push(row)
+      tape.put(row)
+    }
+    tape.close()
+  }
+  const ids = rows.flatMap(({ item }) => {
+    return item.kind === 'update' && item.update.kind === 'trade'
+      ? [item.update.trade.nativeId]
+      : []
+  })
+  const at = TABLES.trades.columns.findIndex(({ name }) => name === 'trade_id')
+  const exported = rowsIn(folder, 'trades').map((row) => String(row[at]))
+  assert.ok(exported.length > 0 && ids.length === 2 * exported.length)
+  assert.deepEqual(exported.toSorted(), [...new Set(ids)].toSorted())
 })
