@@ -184,11 +184,12 @@ function Guarded({ page, route: where }: GuardedProps) {
 
 function currentOf(name: PageName, { page }: PageRoute): 'page' | 'true' | null {
   if (name === page) return 'page'
-  return name === 'markets' && page === 'market' ? 'true' : null
+  return name === 'markets' && (page === 'market' || page === 'event') ? 'true' : null
 }
 
 function titleOf({ page }: PageRoute): string {
-  const name = page === 'market' ? 'Market' : LINKS.find(([link]) => link === page)?.[1]
+  const own = page === 'market' ? 'Market' : page === 'event' ? 'Event' : null
+  const name = own ?? LINKS.find(([link]) => link === page)?.[1]
   return name === undefined ? 'Twinbook' : `${name} – Twinbook`
 }
 
@@ -209,6 +210,7 @@ const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
   opportunities: async () => (await import('./pages/opportunities.ts')).OpportunitiesPage,
   markets: async () => (await import('./pages/markets.ts')).MarketsPage,
   market: async () => (await import('./pages/market.ts')).MarketPage,
+  event: async () => (await import('./pages/event.ts')).EventPage,
   matches: async () => (await import('./pages/matches.ts')).MatchesPage,
   sports: async () => (await import('./pages/sports.ts')).SportsPage,
   whales: async () => (await import('./pages/whales.ts')).WhalesPage,

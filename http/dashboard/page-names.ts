@@ -3,6 +3,7 @@ export const PAGES = [
   'opportunities',
   'markets',
   'market',
+  'event',
   'matches',
   'sports',
   'whales',

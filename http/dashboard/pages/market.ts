@@ -13,6 +13,7 @@ import { MarketOutcomes, MarketRules, MarketTitle } from '../parts/market-facts.
 import { MatchedMarketPanel, useMatchedMarket } from '../parts/matched-market.ts'
 import { isComparable } from '../parts/pair.ts'
 import { mergedByTime, useLiveList, useRequest } from '../parts/requests.ts'
+import { SiblingMarkets } from '../parts/siblings.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { type Column, headings, tableRows } from '../parts/tables.ts'
 import type { Market, TradePage } from '../records.ts'
@@ -93,6 +94,7 @@ function LoadedMarket({ market, again }: { readonly market: Market; readonly aga
               <${DepthChart} marketId=${id} />`
         }
         <${MatchedMarketPanel} market=${market} result=${matched} />
+        <${SiblingMarkets} market=${market} />
       </div>
       <div class="stack">
         <${TradePanel} marketId=${id} outcomes=${market.outcomes.map(({ label }) => label)} decimals=${decimals} />

@@ -6,6 +6,7 @@ import { after, onKey, setAddressHash } from '../browser.ts'
 import { capital, countText, stepDecimals, volumeText } from '../format.ts'
 import { html } from '../html.ts'
 import { allRows, CsvButton } from '../parts/csv-button.ts'
+import { type EventGroup, type EventHead, groupsOf } from '../parts/event-groups.ts'
 import { ChangingPrice, Time } from '../parts/figures.ts'
 import { InputField, stay } from '../parts/filters.ts'
 import { typed } from '../parts/forms.ts'
@@ -29,7 +30,6 @@ const PAGES_MAX = 8
 interface ListPage extends MarketPage {
   readonly events: ReadonlyMap<string, EventHead>
 }
-type EventHead = Omit<EventPage['events'][number], 'markets'>
 
 export function MarketsPage({ route }: PageProps) {
   const query = queryOf(route.query)
@@ -57,7 +57,7 @@ export function MarketsPage({ route }: PageProps) {
               <table class="list stacked market-list">
                 <caption class="visually-hidden">Markets, live prices</caption>
                 ${marketHead(query)}
-                ${pages.map((page, index) => html`<${MarketRows} key=${index} page=${page} />`)}
+                ${(pages.some(({ events }) => events.size > 0) ? groupsOf(pages) : pages.map(({ markets }) => [{ events: [], markets }])).map((groups, index) => html`<${MarketRows} key=${index} groups=${groups} />`)}
               </table>
             </div>
             <${CsvButton} name="markets" rows=${() =>
@@ -174,34 +174,31 @@ function marketHead(query: MarketQuery) {
 }
 
 /** Each page has its own subscription, so that loading the next page does not change it. */
-function MarketRows({ page: { markets, events } }: { readonly page: ListPage }) {
-  const prices = useLivePrices(markets.map(({ id }) => id))
+function MarketRows({ groups }: { readonly groups: readonly EventGroup[] }) {
+  const prices = useLivePrices(groups.flatMap(({ markets }) => markets.map(({ id }) => id)))
   const columns = columnsOf(prices)
-  let last: EventHead | null = null
-  const rows = markets.map((market) => {
-    const event = events.get(market.id) ?? null
-    const isFirst = event !== null && event.slug !== last?.slug
-    last = event
-    const [row] = tableRows({
-      ...{ rows: [market], columns },
+  const rows = groups.map(({ events, markets }) => [
+    events.length === 0 ? null : eventRow(events),
+    tableRows({
+      ...{ rows: markets, columns },
       keyOf: ({ id }) => id,
       marks: ({ id }) => ({ 'data-market': id }),
-    })
-    return [isFirst ? eventRow(event) : null, row]
-  })
+    }),
+  ])
   return html`<tbody>${rows}</tbody>`
 }
 
-const eventRow = ({
-  slug,
-  title,
-  market_count: count,
-  total_volume_24h: volume,
-  volume_unit: unit,
-}: EventHead) =>
-  html`<tr class="event" key=${`event ${slug}`} data-event=${slug}><th scope="rowgroup" colspan=${COLUMNS.length}>
-    ${title} <span class="muted">${countText(count)}${count === 1 ? ' market' : ' markets'}, ${volumeText(volume, unit)} in 24 h</span>
+function eventRow(events: readonly EventHead[]) {
+  const [first] = events
+  const facts = events.map(
+    ({ platforms, market_count: count, total_volume_24h: volume, volume_unit: unit }) =>
+      `${venueText(platforms[0])}: ${countText(count)}${count === 1 ? ' market' : ' markets'}, ${volumeText(volume, unit)} in 24 h`,
+  )
+  const slugs = events.map(({ slug }) => slug)
+  return html`<tr class="event" key=${`event ${slugs[0]}`} data-event=${slugs.join(' ')}><th scope="rowgroup" colspan=${COLUMNS.length}>
+    <a href=${hrefOf('event', slugs[0] ?? null)}>${first?.title}</a> <span class="muted">${facts.join('; ')}</span>
   </th></tr>`
+}
 
 function question({ id, question: text, status, category, platforms }: Market) {
   const [own, other] = platforms

@@ -3,6 +3,7 @@ import { nowMs } from '../browser.ts'
 import { countText, durationText, priceText, volumeText } from '../format.ts'
 import { html } from '../html.ts'
 import type { Market } from '../records.ts'
+import { hrefOf } from '../route.ts'
 import { useSignal } from '../signal.ts'
 import { feeds, streamState } from '../stream.ts'
 import { ChangingPrice, Time } from './figures.ts'
@@ -11,7 +12,14 @@ import { fullVenueText } from './venues.ts'
 import { WatchButton } from './watch-button.ts'
 
 export function MarketTitle({ market }: { readonly market: Market }) {
-  const { question, status, category, platforms, resolution_status: resolution } = market
+  const {
+    question,
+    status,
+    category,
+    platforms,
+    event_slug: event,
+    resolution_status: resolution,
+  } = market
   const [own] = platforms
   const link = safeLink(own?.url ?? null)
   const end = endText(market)
@@ -29,6 +37,7 @@ export function MarketTitle({ market }: { readonly market: Market }) {
           : html`<a href=${link} target="_blank" rel="noopener noreferrer">${fullVenueText(own?.platform)} ↗</a>`
       }
       <${WatchButton} marketId=${market.id} />
+      ${event === null ? null : html`<a href=${hrefOf('event', event)}>Event</a>`}
       ${status === 'open' ? html`<${FeedStatus} platform=${own?.platform ?? ''} />` : null}
     </p>
   </header>`

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Page, Route } from 'playwright-core'
 import { publishLifecycle } from '../../../actors/market/updates.ts'
 import { EngineError } from '../../../engine/errors.ts'
-import { outcomeId } from '../../../engine/ids.ts'
+import { nativeEventId, outcomeId } from '../../../engine/ids.ts'
 import { FEES_UNKNOWN, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { Orderbook, TradePage } from '../../../http/dashboard/records.ts'
@@ -777,4 +777,76 @@ test('lists open markets by volume, and stores search, sorting and grouping in t
   await page.keyboard.press('/')
   await page.keyboard.type('busy')
   await page.waitForURL(/q=busy(&|$)/)
+})
+
+test('shows an event with the prices of both venues, their sums and links, and groups matched events together', async () => {
+  const { engine } = dashboard.server
+  const events = (['a', 'b'] as const).map((venue) => {
+    const nativeId = nativeEventId(`cup-${venue}`)
+    engine.addEvent(`cup-${venue}`, {
+      venue,
+      nativeId,
+      slug: `cup-${venue}`,
+      category: 'Cups',
+      title: `Cup winner at ${venue}`,
+    })
+    return { venue, event: nativeId, eventSlug: `cup-${venue}`, category: 'Cups' } as const
+  })
+  const [atA, atB] = events
+  assert.ok(atA !== undefined && atB !== undefined)
+  const pairs = ['north', 'south'].map(
+    (name) => [add(`${name} cup`, atA), add(`${name} trophy`, atB)] as const,
+  )
+  const alone = add('nobody trophy', atB)
+  for (const [index, [a, b]] of pairs.entries()) {
+    engine.matches.put(a, b)
+    for (const [market, low] of [
+      [a, 0.3],
+      [b, 0.35],
+    ] as const) {
+      const [bidLevel, askLevel] = [level(low + index / 10, 10), level(low + 0.02 + index / 10, 10)]
+      market.now = { ...market.now, bid: bidLevel.price, ask: askLevel.price }
+    }
+    a.reprice(310_000 + index * 100_000)
+    b.reprice(360_000 + index * 100_000)
+  }
+  alone.reprice(50_000)
+  const page = await dashboard.open('#/markets?group=event&category=Cups')
+  const group = page.locator('.markets tr.event', { hasText: 'Cup winner' })
+  await group.first().waitFor()
+  assert.equal(await group.count(), 1)
+  assert.match(await group.innerText(), /Polymarket: 2 markets.*Kalshi: 3 markets/)
+  await group.getByRole('link').click()
+  await page.locator('.event-page').waitFor()
+  const rows = page.locator('.event-outcomes tbody tr[data-outcome]')
+  assert.equal(await rows.count(), 3)
+  const cells = async (name: string) => rows.filter({ hasText: name }).locator('td').allInnerTexts()
+  for (const page of [
+    ['north', '31¢', '36¢', '+5¢'],
+    ['south', '41¢', '46¢', '+5¢'],
+    ['nobody', '–', '5¢', '–'],
+  ] as const) {
+    assert.deepEqual((await cells(page[0])).slice(0, 3), page.slice(1))
+  }
+  assert.equal(await page.locator('[data-sum=a]').innerText(), '72¢')
+  assert.equal(await page.locator('[data-sum=b]').innerText(), '87¢')
+  pairs[0]?.[0].reprice(330_000)
+  await page.locator('[data-sum=a]').getByText('74¢').waitFor()
+  for (const width of [390, 768, 1_280]) {
+    await page.setViewportSize({ width, height: 800 })
+    const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(overhang <= 0, `${overhang} pixels wider than ${width}`)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      assert.deepEqual(await allProblems(page), [], `${width} ${colorScheme}`)
+    }
+  }
+  await page.locator('[data-venue-event] a').click()
+  await page.getByRole('heading', { level: 1, name: /^Cup winner at/ }).waitFor()
+  await page.locator('[data-outcome] a').first().click()
+  const siblings = page.locator('.siblings')
+  await siblings.getByRole('link', { name: /^All \d outcomes of the event$/ }).waitFor()
+  assert.ok((await siblings.locator('li').count()) >= 1)
+  await page.goto(`${dashboard.server.origin}/dashboard#/event/no-such`)
+  await page.getByRole('heading', { name: 'No such event' }).waitFor()
 })
