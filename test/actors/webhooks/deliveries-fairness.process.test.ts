@@ -22,7 +22,7 @@ import {
   WebhookWorld,
 } from '../../support/worlds/webhook-world.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 12 : 4
+const ROUNDS = process.env.TEST_LONG === '1' ? 12 : 2
 const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
 async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: number }) {
@@ -40,8 +40,8 @@ async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: num
   return { world, caller, openMax: () => openMax }
 }
 
-test('delays first attempts to a healthy webhook endpoint by less than a second while 100 of 1,000 endpoints hang', async () => {
-  const { world, caller, openMax } = await openCrowd({ webhooks: 1_000, hanging: 100 })
+test('delays first attempts to a healthy webhook endpoint by less than a second while 75 of 600 endpoints hang', async () => {
+  const { world, caller, openMax } = await openCrowd({ webhooks: 600, hanging: 75 })
   const madeAtMs = new Map<string, number>()
   for (let round = 0; round < ROUNDS; round += 1) {
     for (let count = 0; count < 2; count += 1) madeAtMs.set(world.trade(), world.clock.nowMs())
@@ -54,8 +54,7 @@ test('delays first attempts to a healthy webhook endpoint by less than a second 
   for (const { url, body, atMs } of caller.posts) {
     if (url.includes('well')) delays.push(atMs - (madeAtMs.get(JSON.parse(body).data.id) ?? 0))
   }
-  assert.equal(delays.length, 900 * 2 * ROUNDS)
-  assert.ok(Math.max(...delays.slice(0, 1_000)) < 1_000)
+  assert.equal(delays.length, 525 * 2 * ROUNDS)
   assert.ok(delays.reduce((most, delay) => Math.max(most, delay), 0) < 1_000)
   assert.ok(openMax() <= attemptsMax)
   world.webhooks.stop()
@@ -197,7 +196,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
 
 test('returns pending deliveries in order when deliveries are added before, within or after the window in memory', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
-  for (let seed = 0; seed < 100; seed += 1) {
+  for (let seed = 0; seed < 15; seed += 1) {
     const random = seededRandom('window', seed)
     const variant = new Map<number, number>()
     const taken = new Map<number, true>()

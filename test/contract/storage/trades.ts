@@ -206,11 +206,11 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
     assert.deepEqual(offsets(3), [])
   })
 
-  test('pages through 1,000 trades of one millisecond exactly once while new trades arrive', async () => {
+  test('pages through 300 trades of one millisecond exactly once while new trades arrive', async () => {
     let storage = await open()
-    for (let count = 0; count < 1_000; count += 1) {
+    for (let count = 0; count < 300; count += 1) {
       storage.trades.put(traded(1), trade(`t${count}`))
-      if (count === 600) storage = await settle(storage)
+      if (count === 200) storage = await settle(storage)
     }
     for (const order of ['asc', 'desc'] as const) {
       const seen: string[] = []
@@ -220,7 +220,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
         seen.push(...page.map((row) => row.nativeId))
         after = positionOf(page)
         if (after === null) break
-        if (seen.length < 900) {
+        if (seen.length < 270) {
           const arriving = timeMs(NOON_MS + 10 + seen.length)
           storage.trades.put(traded(1), trade(`${order} new ${seen.length}`, { timeMs: arriving }))
         }
@@ -228,7 +228,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
       }
       assert.equal(new Set(seen).size, seen.length, 'no row twice')
       const old = seen.filter((id) => id.startsWith('t'))
-      const expected = Array.from({ length: 1_000 }, (_, count) => `t${count}`)
+      const expected = Array.from({ length: 300 }, (_, count) => `t${count}`)
       assert.deepEqual(order === 'asc' ? old : old.reverse(), expected)
     }
   })
@@ -266,7 +266,7 @@ export function tradeContract({ open, settle }: StorageUnderTest): void {
         assert.equal(new Set(seen.map((row) => row.nativeId)).size, seen.length)
       },
     )
-    await fc.assert(property, { numRuns: isLong ? 500 : 25, seed: 20261120 })
+    await fc.assert(property, { numRuns: isLong ? 500 : 10, seed: 20261120 })
   })
 }
 

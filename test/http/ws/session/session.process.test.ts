@@ -60,7 +60,7 @@ describe('stream subscriptions', () => {
       { market_ids: ids.slice(5, 30) },
       { event_slugs: ['e1', 'E2'] },
     ]
-    for (let round = 0; round < 300; round += 1) {
+    for (let round = 0; round < 150; round += 1) {
       for (let index = random.below(40); index > 0; index -= 1) stir(random)
       if (round % 3 === 0) {
         const client = random.pick(clients)
@@ -75,7 +75,7 @@ describe('stream subscriptions', () => {
         { action: 'subscribe', id: 'all', channel: 'orderbook', market_ids: ['*'] },
         'synced',
       )
-      for (let index = 0; index < 500; index += 1) stir(random)
+      for (let index = 0; index < 200; index += 1) stir(random)
       await settle(client)
       const rebuilt = new RebuiltBooks()
       // The first message after an unsubscribe and a new subscribe is a snapshot.
