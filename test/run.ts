@@ -161,11 +161,18 @@ function grouped(files: readonly string[], folder: string): string[] {
   const modules = [...split(light, lightCount), ...split(heavy, heavyCount)].map((own, index) => {
     const module = join(folder, `group-${index + 1}.test.mjs`)
     const lines = own.map((path) => `import ${JSON.stringify(compiledOf(path, folder))}\n`)
-    writeFileSync(module, lines.join(''))
+    writeFileSync(filesOfGroup(module), lines.join(''))
+    // In a whole lane, cheap-hooks.ts must run before another module loads node:test.
+    const hooks = locations.length === 0 ? [compiledOf('test/cheap-hooks.ts', folder)] : []
+    const parts = [...hooks, filesOfGroup(module)]
+    writeFileSync(module, parts.map((path) => `await import(${JSON.stringify(path)})\n`).join(''))
     return module
   })
   return [...modules, ...single.map((path) => compiledOf(path, folder))]
 }
+
+/** The module that imports the files of a group. */
+const filesOfGroup = (module: string): string => module.replace('.test.mjs', '.mjs')
 
 /** Round robin, because the files of one folder take similar times. */
 function split(files: readonly string[], groupCount: number): readonly (readonly string[])[] {
@@ -291,6 +298,6 @@ if (!isGood) {
 for (const file of failed) {
   process.stdout.write(`FAILED: ${file}\n`)
   // A crashed group process does not report which of its files ran.
-  if (file.startsWith(folder)) process.stdout.write(readFileSync(file, 'utf8'))
+  if (file.startsWith(folder)) process.stdout.write(readFileSync(filesOfGroup(file), 'utf8'))
 }
 if (failed.length > 0) process.exitCode = 1
