@@ -1,11 +1,15 @@
 // `npm run watch -- CHANNEL [MARKET_ID …]` prints a channel of a running engine as a table, or with `--json` as
-// received messages. Exit codes: 0 when stopped or done, 1 when the stream ended by itself, 2 for an invalid request.
+// received messages. Exit codes: 0 when stopped or done, 1 when the stream ended and cannot be opened again, 2 for an
+// invalid request.
 
 import { WebSocket } from 'ws'
+import { delayMs } from '../../../http/client/back-off.ts'
 import { CHANNEL_NAMES } from '../../../http/ws/channels/channels.ts'
 import { readLocalKey } from '../../../storage/secrets.ts'
+import { systemClock } from '../../clock.ts'
 import { loadConfig } from '../../config.ts'
 import { type Arguments, UsageError } from '../../process/command-line.ts'
+import { systemRandom } from '../../random.ts'
 import { runCommand } from './run-command.ts'
 import { headingOf, rowOf } from './watch-table.ts'
 
@@ -26,9 +30,10 @@ const COMMAND = {
   },
   examples: ['trades', 'orderbook venue_a_0x12ab --count 20', 'prices --json', 'arbitrage'],
   notes: [
-    'For JSON alone on stdout, leave out the first --: npm run watch trades --json. npm prints its lines to stderr then.',
+    'For JSON alone on stdout: npm run -s watch -- trades --json. Without -s, npm prints two lines before the command.',
+    'After a restart of the engine the command connects again, and says so on stderr.',
     'With the simulated venues, arbitrage has a row within half a minute of npm start. With the real venues, opportunities are rare.',
-    'Exit codes: 0 stopped or done, 1 the stream ended by itself, 2 a bad request.',
+    'Exit codes: 0 stopped or done, 1 the stream ended and cannot be opened again, 2 a bad request.',
   ],
 } as const
 type Given = Arguments<keyof typeof COMMAND.options>
@@ -78,52 +83,78 @@ function refusalOf(text: string): string | null {
 
 function watch({ url, channel, marketIds, count, isJson }: Request): Promise<number> {
   const address = `${url.protocol.replace('ws', 'http')}//${url.host}`
-  const socket = new WebSocket(url)
+  const { next: random } = systemRandom()
+  let socket: WebSocket | null = null
   let seen = 0
+  /** Failed attempts since the last subscription. */
+  let attempt = 0
+  let hasSubscribed = false
   let isStopped = false
   return new Promise((resolve, reject) => {
     const refuse = (why: string) => reject(new UsageError(why))
-    const print = (line: string) => {
-      // The socket is paused while stdout is slow, so that the engine limits this reader.
-      if (!process.stdout.write(`${line}\n`)) socket.pause()
+    const note = (text: string) => process.stderr.write(`${text}\n`)
+    const open = () => {
+      const current = new WebSocket(url)
+      let status: number | null = null
+      socket = current
+      current.on('open', () => {
+        const market_ids = marketIds.length === 0 ? ['*'] : marketIds
+        current.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids }))
+      })
+      current.on('message', (bytes) => {
+        if (seen >= count) return
+        const text = String(bytes)
+        const refusal = refusalOf(text)
+        if (refusal !== null && !hasSubscribed) return refuse(refusal)
+        if (refusal !== null) return current.terminate()
+        if (text.startsWith('{"type":"subscribed"')) {
+          if (attempt > 0) note('Reconnected. The messages between are missing.')
+          hasSubscribed = true
+          attempt = 0
+        }
+        const line = isJson ? text : rowOf(channel, JSON.parse(text), terminalColumns())
+        // The socket is paused while stdout is slow, so that the engine limits this reader.
+        if (line !== null && !process.stdout.write(`${line}\n`)) current.pause()
+        if (text.includes(`"channel":"${channel}","market_id"`)) seen += 1
+        if (seen >= count) current.close(1000)
+      })
+      current.on('unexpected-response', (_, response) => {
+        status = response.statusCode ?? null
+        if (!hasSubscribed)
+          refuse(`the engine at ${address} refused the stream with status ${status}`)
+        current.terminate()
+      })
+      current.on('error', (error) => {
+        if (hasSubscribed) return
+        refuse(`no stream at ${address}: ${error.message || 'connection refused'}`)
+      })
+      current.on('close', (code, bytes) => {
+        if (code === 1000 || isStopped) return resolve(0)
+        const reason = String(bytes)
+        const why = reason === '' ? `code ${code}` : `code ${code}, ${reason}`
+        const waitMs = delayMs({ code, reason, status }, attempt, random)
+        if (!hasSubscribed || waitMs === null) {
+          note(`The stream ended (${why}).`)
+          return resolve(1)
+        }
+        if (attempt === 0) note(`The stream ended (${why}). Reconnecting.`)
+        attempt += 1
+        systemClock.after(waitMs, () => (isStopped ? undefined : open()))
+      })
     }
-    socket.on('open', () => {
-      const market_ids = marketIds.length === 0 ? ['*'] : marketIds
-      socket.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids }))
-      if (!isJson) print(headingOf(channel, terminalColumns()))
-    })
-    socket.on('message', (bytes) => {
-      if (seen >= count) return
-      const text = String(bytes)
-      const refusal = refusalOf(text)
-      if (refusal !== null) return refuse(refusal)
-      const line = isJson ? text : rowOf(channel, JSON.parse(text), terminalColumns())
-      if (line !== null) print(line)
-      if (text.includes(`"channel":"${channel}","market_id"`)) seen += 1
-      if (seen >= count) socket.close(1000)
-    })
-    process.stdout.on('drain', () => socket.resume())
+    process.stdout.on('drain', () => socket?.resume())
     // The reader of the pipe may close it at any time, as `head` does. This is no error.
     process.stdout.on('error', () => resolve(0))
-    socket.on('unexpected-response', (_, response) =>
-      refuse(`the engine at ${address} refused the stream with status ${response.statusCode}`),
-    )
-    socket.on('error', (error) =>
-      refuse(`no stream at ${address}: ${error.message || 'connection refused'}`),
-    )
-    socket.on('close', (code, reason) => {
-      if (code === 1000 || isStopped) return resolve(0)
-      process.stderr.write(`the stream ended with ${code} ${String(reason)}\n`)
-      resolve(1)
-    })
     const stop = (): void => {
-      // A second signal ends the command without waiting for the engine's closing frame.
-      if (isStopped) resolve(0)
+      // Between two connections, and at a second signal, there is no closing frame to wait for.
+      if (isStopped || socket?.readyState !== WebSocket.OPEN) resolve(0)
       isStopped = true
-      socket.close(1000)
+      socket?.close(1000)
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
+    if (!isJson) process.stdout.write(`${headingOf(channel, terminalColumns())}\n`)
+    open()
   })
 }
 

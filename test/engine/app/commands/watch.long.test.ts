@@ -3,6 +3,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
+import { WebSocketServer } from 'ws'
 import type { FakeMarket } from '../../../support/fakes/engine.ts'
 import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.ts'
 import { ask, bid, level } from '../../../support/worlds/builders.ts'
@@ -75,6 +76,33 @@ describe('watch command', () => {
     )
     assert.match(rows[1] ?? '', /venue_a_rain +update +\d+ at 0\.4 +\d+ at 0\.41 +-$/)
     assert.equal(rows.length, 2)
+  })
+
+  test('connects again after the stream was cut, and prints only messages to stdout', async () => {
+    const engine = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+    await once(engine, 'listening')
+    const messages = ['{"type":"subscribed"}', '{"channel":"trades","market_id":"m","data":{}}']
+    let connectionCount = 0
+    engine.on('connection', (socket) => {
+      connectionCount += 1
+      const isCut = connectionCount === 1
+      socket.on('message', () => {
+        const [subscribed = '', trade = ''] = messages
+        socket.send(subscribed)
+        socket.send(trade, () => (isCut ? socket.terminate() : undefined))
+      })
+    })
+    const address = engine.address()
+    assert.ok(address !== null && typeof address !== 'string')
+    const url = `http://127.0.0.1:${address.port}`
+    const watching = watch('trades', '--json', '--count', '2', '--url', url, '--key', 'k')
+    assert.equal(await watching.ended, 0)
+    assert.deepEqual(watching.stdout().trim().split('\n'), [...messages, ...messages])
+    assert.equal(
+      watching.stderr(),
+      'The stream ended (code 1006). Reconnecting.\nReconnected. The messages between are missing.\n',
+    )
+    engine.close()
   })
 
   test('prints why a request is invalid and exits with 2', async () => {
