@@ -12,7 +12,7 @@ import { type ExportTable, type MarketRecord, TABLES } from './tables.ts'
 type Source = Pick<Tape, 'readBatches'>
 type Hour = Pick<HourFolder, 'platform' | 'startUs'>
 
-/** Maximum levels and records in memory, about 100 bytes each. A single market may exceed it. */
+/** Maximum levels and records in memory, about 250 bytes each. A single market may exceed it. */
 const WEIGHT_MAX = 500_000
 
 /** Null after each block of the tape that was read. */
