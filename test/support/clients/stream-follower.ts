@@ -8,8 +8,10 @@ interface Row {
   readonly size: number
 }
 
-interface Message {
+export interface Message {
   readonly type: string
+  readonly epoch?: string
+  readonly published_ms?: number
   readonly channel?: string
   readonly market_id?: string
   readonly seq?: number
@@ -57,9 +59,14 @@ export class StreamFollower {
   #onSynced: (() => void)[] = []
   closedWith: number | null = null
 
-  constructor(url: string) {
+  /** `onMessage` is called after the message was applied. */
+  constructor(url: string, onMessage: (message: Message) => void = () => {}) {
     this.#socket = new WebSocket(url)
-    this.#socket.on('message', (bytes) => this.#take(JSON.parse(String(bytes))))
+    this.#socket.on('message', (bytes) => {
+      const message: Message = JSON.parse(String(bytes))
+      this.#take(message)
+      onMessage(message)
+    })
     this.#socket.on('close', (code) => {
       this.closedWith = code
     })

@@ -248,7 +248,7 @@ const microsOf = (name: string): number => Number(name.split('-').at(-3))
 /** Trades before the first start of the service may be missing. */
 export async function compareTrades(
   locations: ServiceLocations,
-  follower: StreamFollower | null,
+  follower: Pick<StreamFollower, 'trades'> | null,
   sinceMs: number,
 ) {
   const truth = await truthOfTrades(locations)
@@ -280,6 +280,7 @@ export async function compareTrades(
   const streamedTwice = streamedCounts.filter(([, count]) => count > 1).map(([name]) => name)
   const isMerged = (name: string) => merged.has(orderOf(name))
   return {
+    truth,
     truthTrades: truth.size,
     tradesMissing: due.filter((name) => !served.has(name) && !isMerged(name)),
     tradesUnstreamed: follower === null ? [] : due.filter((name) => !isStreamed(name)),
