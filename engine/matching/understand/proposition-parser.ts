@@ -284,7 +284,7 @@ function formOf(folded: string, childCount: number): Proposition['form'] {
     )
   )
     return 'when'
-  if (/\b(?:who|whom|which|what|where)\b|\bwinner\b/.test(folded)) return 'open'
+  if (/\b(?:who|whom|which|what|where)\b|\bwinner\b|\bchampion\??$/.test(folded)) return 'open'
   if (WHETHER.test(folded)) return 'closed'
   // "Next prime minister?" asks which. "Will anyone dissent at the next meeting?" asks whether.
   if (/^(?!(?:will|is|are|does|do|did|can|has|have)\b).*\bnext\b.*\?$/.test(folded)) return 'open'

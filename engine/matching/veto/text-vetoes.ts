@@ -62,8 +62,17 @@ function kindVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 function assetVetoes(a: Proposition, b: Proposition): readonly Veto[] {
+  if (isAboutPriceOf(a, b) || isAboutPriceOf(b, a)) {
+    return [veto('other_kind', 'a price against another question about the asset')]
+  }
   const isOther = a.asset !== null && b.asset !== null && a.asset !== b.asset
   return isOther ? [veto('other_asset', `${a.asset} against ${b.asset}`)] : []
+}
+
+/** Whether one question asks for a price, and the other mentions assets but asks for no price. */
+function isAboutPriceOf(one: Proposition, other: Proposition): boolean {
+  if (one.asset === null || other.asset !== null || other.kind === 'speech') return false
+  return other.marks.has('asset') && one.spelled.some(({ word }) => word === 'price')
 }
 
 /** Compares hours only of prices at a time, and only if both questions state an hour. */
@@ -219,12 +228,13 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
     : [veto('other_form')]
 }
 
-const isWhichQuestion = ({ form, opening }: Proposition): boolean =>
-  form === 'open' && /^(?:who|which)$/.test(opening)
+/** Whether the title asks which, as "Who will win?" and "Tour Winner" do. */
+const isWhichQuestion = ({ form, opening, marks }: Proposition): boolean =>
+  form === 'open' && (/^(?:who|which)$/.test(opening) || isWinQuestion(marks))
 
 /** Whether it is an event of several markets whose title does not state what they are. */
-function isPlainOpen({ form, opening }: Proposition): boolean {
-  return form === 'open' && !/^(?:who|which|what|where)$/.test(opening)
+function isPlainOpen(event: Proposition): boolean {
+  return event.form === 'open' && !isWhichQuestion(event) && !/^(?:what|where)$/.test(event.opening)
 }
 
 function roleVetoes(a: Proposition, b: Proposition): readonly Veto[] {
