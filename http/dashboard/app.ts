@@ -184,12 +184,18 @@ function Guarded({ page, route: where }: GuardedProps) {
 
 function currentOf(name: PageName, { page }: PageRoute): 'page' | 'true' | null {
   if (name === page) return 'page'
+  if (name === 'opportunities' && page === 'past') return 'true'
   return name === 'markets' && (page === 'market' || page === 'event') ? 'true' : null
 }
 
+const OTHER_TITLES: ReadonlyMap<PageRoute['page'], string> = new Map([
+  ['market', 'Market'],
+  ['event', 'Event'],
+  ['past', 'Past opportunities'],
+])
+
 function titleOf({ page }: PageRoute): string {
-  const own = page === 'market' ? 'Market' : page === 'event' ? 'Event' : null
-  const name = own ?? LINKS.find(([link]) => link === page)?.[1]
+  const name = OTHER_TITLES.get(page) ?? LINKS.find(([link]) => link === page)?.[1]
   return name === undefined ? 'Twinbook' : `${name} – Twinbook`
 }
 
@@ -208,6 +214,7 @@ type LoadedPage =
 
 const LOADERS: Readonly<Record<PageName, () => Promise<Page>>> = {
   opportunities: async () => (await import('./pages/opportunities.ts')).OpportunitiesPage,
+  past: async () => (await import('./pages/past.ts')).PastPage,
   markets: async () => (await import('./pages/markets.ts')).MarketsPage,
   market: async () => (await import('./pages/market.ts')).MarketPage,
   event: async () => (await import('./pages/event.ts')).EventPage,

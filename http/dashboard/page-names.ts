@@ -1,6 +1,7 @@
 /** Page names in the URL (`#/markets?q=fed`, `#/market/venue_a_0x…`). The first page is the default. */
 export const PAGES = [
   'opportunities',
+  'past',
   'markets',
   'market',
   'event',

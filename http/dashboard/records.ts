@@ -3,7 +3,8 @@
 import type { Static } from '@sinclair/typebox'
 import type { EventsSchema, MarketSchema, MarketsSchema, SportsSchema } from '../records/markets.ts'
 import type { matchSchemas } from '../records/matches.ts'
-import type { OpportunitySchema } from '../records/opportunities.ts'
+import type { OpportunitySchema, PastOpportunitySchema } from '../records/opportunities.ts'
+import type { HistorySchema, QuoteSchema } from '../routes/arbitrage.ts'
 import type { OrderbooksSchema } from '../routes/orderbooks.ts'
 import type { PricesSchema } from '../routes/prices.ts'
 import type { statsSchema } from '../routes/status.ts'
@@ -68,6 +69,9 @@ export type WalletTrade = Static<typeof WalletTradeSchema>
 export type WalletPositionPage = Static<typeof walletPositionsSchema>
 export type WalletTradePage = Static<typeof walletTradesSchema>
 export type Opportunity = Static<typeof OpportunitySchema>
+export type OpportunityQuote = Static<typeof QuoteSchema>
+export type PastOpportunity = Static<typeof PastOpportunitySchema>
+export type PastOpportunityPage = Static<typeof HistorySchema>
 export type Stats = Static<ReturnType<typeof statsSchema>>
 /** The venues' configured names are keys of the markets. */
 export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>

@@ -41,7 +41,7 @@ const ListSchema = Type.Object({
   total: Type.Integer({ minimum: 0 }),
   as_of_ms: Type.Integer(),
 })
-const HistorySchema = Type.Object({
+export const HistorySchema = Type.Object({
   opportunities: Type.Array(PastOpportunitySchema),
   ...pageFields,
 })
@@ -49,7 +49,7 @@ const OfMarketSchema = Type.Object({
   opportunities: Type.Array(OpportunitySchema),
   as_of_ms: Type.Integer(),
 })
-const QuoteSchema = Type.Object({
+export const QuoteSchema = Type.Object({
   possible: Type.Boolean(),
   reason: nullable(
     choice(REASONS, {

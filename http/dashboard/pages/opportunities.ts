@@ -28,7 +28,7 @@ import { Empty } from '../parts/states.ts'
 import { type Column, headings, type Order, table } from '../parts/tables.ts'
 import { protocols, venueText } from '../parts/venues.ts'
 import type { Opportunity } from '../records.ts'
-import type { PageProps, PageRoute } from '../route.ts'
+import { hrefOf, type PageProps, type PageRoute } from '../route.ts'
 import { WatchlistSection } from './watchlist.ts'
 
 const KINDS = [
@@ -64,7 +64,7 @@ export function OpportunitiesPage({ route }: PageProps) {
     <${WatchlistSection} />
     <p class="muted">Outcomes that cost less than they pay when bought together, after fees and at the depth of the live
       books. Not included: what others take until your orders arrive, differences in settlement rules, the cost of capital
-      until the close, deposits and withdrawals.</p>
+      until the close, deposits and withdrawals. <a href=${hrefOf('past')}>Past opportunities</a></p>
     <form class="row view-filters" onSubmit=${stay}>
       <${InputField} label="Minimum profit (USD)" ...${numberField(route, 'profit', PROFITS)}
         choose=${(profit: string) => changeQuery(route, { profit })} />

@@ -1,14 +1,17 @@
+import { useState } from 'preact/hooks'
 import type { BookView, Level } from '../../client/connect.ts'
 import { request } from '../api.ts'
-import { percentText, priceText, signedUsdText, sizeText, usdText } from '../format.ts'
+import { percentText, priceText, sizeText, usdText } from '../format.ts'
 import { html } from '../html.ts'
-import type { Market, Opportunity } from '../records.ts'
+import type { Market, Opportunity, OpportunityQuote } from '../records.ts'
 import { hrefOf } from '../route.ts'
 import { BOOK_STATE_LABELS, decimalsOf, ladder, ladderOf, useBook } from './book.ts'
+import { Profit } from './figures.ts'
+import { InputField } from './filters.ts'
 import { MarketRules } from './market-facts.ts'
 import { fetchMatchedMarket } from './matched-market.ts'
 import type { OpportunityRow } from './opportunity-list.ts'
-import { MatchTags } from './pair.ts'
+import { isComparable, MatchTags } from './pair.ts'
 import { complementOf } from './quotes.ts'
 import { Unanswered, useRequest } from './requests.ts'
 import { Empty, Waiting } from './states.ts'
@@ -23,7 +26,7 @@ const LEVELS_BEHIND = 2
 /** Maximum books shown. An event may have dozens of outcomes. */
 const BOOKS_MAX = 6
 
-const REASONS: Readonly<Record<string, string>> = {
+export const CLOSE_REASONS: Readonly<Record<string, string>> = {
   prices: 'the prices or fees leave nothing',
   stale: 'a book may be out of date',
   market_closed: 'a market no longer trades',
@@ -32,16 +35,66 @@ const REASONS: Readonly<Record<string, string>> = {
   restarted: 'the service was restarted',
 }
 
-export function OpportunityDetail({ row: { one, ended } }: { readonly row: OpportunityRow }) {
-  const { id, legs, kind, contracts } = one
+const QUOTE_REASONS: Readonly<Record<NonNullable<OpportunityQuote['reason']>, string>> = {
+  stale_book: 'A book may be out of date.',
+  fee_unknown: 'A venue states no fee.',
+  not_open: 'A market does not trade.',
+  no_depth: 'A book offers fewer contracts.',
+  not_identical: 'The markets no longer match.',
+  no_profit: 'Less than a cent is left after fees.',
+  below_minimum: 'A venue does not accept an order of this size.',
+}
+const SIZES = { min: 0.01, max: 1_000_000, step: 0.01 }
+const QUOTE_MS = 10_000
+
+/** Quotes `size` contracts of each leg; null: nothing. */
+function useQuote({ id, legs }: Opportunity, size: number | null) {
+  return useRequest(
+    (signal) => {
+      const outcomes = legs.map(({ market_id, outcome }) => ({ market_id, outcome }))
+      const body = { legs: outcomes, contracts: size }
+      return request<OpportunityQuote>('/v1/arbitrage/quote', { method: 'POST', body, signal })
+    },
+    [id, size],
+    { periodMs: QUOTE_MS, isWanted: size !== null },
+  )
+}
+
+function quoteText({ reason, min_contracts: least }: OpportunityQuote): string {
+  if (reason === null) return 'The figures below are for your size.'
+  const text = `Your size cannot be quoted. ${QUOTE_REASONS[reason]}`
+  return least === null ? text : `${text} At least ${sizeText(least)} contracts are accepted.`
+}
+
+export function OpportunityDetail({
+  row: { one: found, ended },
+}: {
+  readonly row: OpportunityRow
+}) {
+  const [size, setSize] = useState<number | null>(null)
+  const quote = useQuote(found, size)
+  const one = (size === null ? null : quote.answer?.opportunity) ?? found
+  const { legs, kind, contracts } = one
+  const { id } = found
+  const isShown = ended === null || one !== found
   return html`<div class="stack opportunity" data-opportunity=${id}>
     ${
       ended === null
         ? null
-        : html`<p class="state incomplete"><strong>It has ended:</strong> ${REASONS[ended] ?? ended}. Below is its last state. The books stay live.</p>`
+        : html`<p class="state incomplete"><strong>It has ended:</strong> ${CLOSE_REASONS[ended] ?? ended}. Below is its last state. The books stay live.</p>`
     }
+    <div class="row own-size">
+      <${InputField} label="Your size (contracts)" type="number" value=${size === null ? '' : String(size)} bounds=${SIZES}
+        choose=${(text: string) => setSize(text === '' ? null : Number(text))} />
+      ${
+        size === null
+          ? html`<p class="muted">Empty: the most profitable size, ${sizeText(found.contracts)} contracts.</p>`
+          : html`<${Unanswered} result=${quote} what="the quote" />
+            ${quote.answer === null ? null : html`<p role="status" data-quote=${quote.answer.reason ?? 'possible'}>${quoteText(quote.answer)}</p>`}`
+      }
+    </div>
     <div class="leg-books">
-      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${ended === null ? contracts : 0} />`)}
+      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${isShown ? contracts : 0} />`)}
     </div>
     ${legs.length > BOOKS_MAX ? html`<p class="muted">The books of the first ${BOOKS_MAX} of ${legs.length} outcomes.</p>` : null}
     ${costs(one)}
@@ -134,7 +187,7 @@ function costs(one: Opportunity) {
     </table></div>
     <dl class="figures">
       <div><dt>${one.payout_note === null ? 'Payout, whatever the result' : 'Payout, if the result is an outcome'}</dt> <dd>${usdText(one.payout_usd)}</dd></div>
-      <div data-figure="profit"><dt>Profit after fees</dt> <dd class="up">${signedUsdText(one.profit_usd)}</dd></div>
+      <div data-figure="profit"><dt>Profit after fees</dt> <dd><${Profit} usd=${one.profit_usd} /></dd></div>
       <div><dt>Profit per contract</dt> <dd>${priceText(one.edge)}</dd></div>
       <div><dt>Return on cost</dt> <dd>${percentText(one.return)}</dd></div>
       <div><dt>Annualized, to the last close</dt> <dd>${percentText(one.annualised)}</dd></div>
@@ -143,6 +196,8 @@ function costs(one: Opportunity) {
 }
 
 function Rules({ marketId }: { readonly marketId: string }) {
+  // Loaded on demand, because the first page must not wait for the chart library.
+  const chart = useRequest(async () => (await import('../charts/pair-chart.ts')).PairChart, [])
   const result = useRequest(
     async (signal) => {
       const path = `/v1/markets/${encodeURIComponent(marketId)}`
@@ -158,6 +213,11 @@ function Rules({ marketId }: { readonly marketId: string }) {
   return html`<section class="stack rules-apart" aria-label="Where the rules may differ">
     <${MatchTags} match=${match} />
     <p>${match.explanation}${match.vetoes.length === 0 ? ' No difference was found. The rules of the venues decide:' : ''}</p>
+    ${
+      isComparable(match) && chart.answer !== null
+        ? html`<${chart.answer} market=${market} matchedMarket=${matchedMarket.market} isInverted=${match.inverted === true} />`
+        : null
+    }
     <div class="leg-books">
       ${[market, matchedMarket.market].map(
         (each) =>

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
+import { Value } from '@sinclair/typebox/value'
 import type { Locator, Page } from 'playwright-core'
 import { asksOf, buyBasket } from '../../../engine/arbitrage/basket.ts'
 import { ANY_ORDER } from '../../../engine/arbitrage/order-rule.ts'
 import type { ArbitrageUpdate } from '../../../engine/events.ts'
 import { type FeeModel, feeCurve, MODEL_UNKNOWN } from '../../../engine/market/fees.ts'
 import type { Opportunity } from '../../../engine/opportunity.ts'
-import { priceMicros, timeMs, usdMicros } from '../../../engine/units.ts'
-import { usdText } from '../../../http/dashboard/format.ts'
+import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import { durationText, usdText } from '../../../http/dashboard/format.ts'
 import type { Opportunity as Found } from '../../../http/dashboard/records.ts'
+import { HistorySchema as Past } from '../../../http/routes/arbitrage.ts'
 import { allProblems } from '../../support/browser/accessibility.ts'
 import { after, before, test } from '../../support/browser/browser-test.ts'
 import { focusOn } from '../../support/browser/chromium.ts'
@@ -15,7 +17,11 @@ import { type FakeDashboard, openFakeDashboard } from '../../support/browser/das
 import type { FakeMarket } from '../../support/fakes/engine.ts'
 import { pairScore } from '../../support/reference/word-scorer.ts'
 import { ask, level, NOON } from '../../support/worlds/builders.ts'
-import { opportunity, publishedOpportunity } from '../../support/worlds/opportunities.ts'
+import {
+  opportunity,
+  pastOpportunity,
+  publishedOpportunity,
+} from '../../support/worlds/opportunities.ts'
 
 const RAIN = 'Will it rain in the city on the last day of the year?'
 const SNOW = 'Will it snow?'
@@ -73,18 +79,31 @@ before(async () => {
 after(() => dashboard.close())
 
 /** Buys Yes on the first venue and No on the second at the current books. */
-function bought(pair: readonly [FakeMarket, FakeMarket], set: Partial<Opportunity> = {}) {
+function bought(
+  pair: readonly [FakeMarket, FakeMarket],
+  set: Partial<Opportunity> = {},
+  contracts: number | null = null,
+) {
   const [a, b] = pair
   const asks = [asksOf(a.book(), 'first'), asksOf(b.book(), 'second')]
   const legs = asks.map((each) => ({ asks: each, fees: FEES, order: ANY_ORDER }))
-  const basket = buyBasket({ legs, winners: 1, contracts: null })
+  const wanted = contracts === null ? null : sizeMicros(contracts * 1_000_000)
+  const basket = buyBasket({ legs, winners: 1, contracts: wanted })
   assert.ok(typeof basket !== 'string', String(basket))
   const found = opportunity([a.ref, b.ref], { question: RAIN })
   const sum = (of: 'cost' | 'fee') =>
     usdMicros(basket.legs.reduce((total, leg) => total + leg[of], 0))
-  const { contracts, steps, payout, profit } = basket
+  const { steps, payout, profit } = basket
   return {
-    ...{ ...found, contracts, steps, payout, profit, cost: sum('cost'), fees: sum('fee') },
+    ...{
+      ...found,
+      contracts: basket.contracts,
+      steps,
+      payout,
+      profit,
+      cost: sum('cost'),
+      fees: sum('fee'),
+    },
     legs: found.legs.map((leg, index) => ({ ...leg, ...basket.legs[index] })),
     ...set,
   }
@@ -264,6 +283,64 @@ test('expands a row by keyboard, and shows both books, the marked levels and eac
   await page.locator(`tr[data-row="${RAINS}"] [data-gap="0.08"]`).waitFor()
   await opener.press('Enter')
   await page.locator(`[data-opportunity="${RAINS}"]`).waitFor({ state: 'detached' })
+})
+
+test('quotes the user’s own size in an expanded row, and states why a size cannot be quoted', async () => {
+  const { arbitrage } = dashboard.server.engine
+  const page = await dashboard.open(`#/opportunities?open=${RAINS}`)
+  const field = page.getByLabel('Your size (contracts)')
+  const enter = async (text: string) => {
+    await field.fill(text)
+    await field.press('Enter')
+  }
+  await marksOf(page, rain[0], 2)
+  arbitrage.quoted = { isPossible: true, opportunity: bought(rain, { id: 'quote' }, 70) }
+  await enter('70')
+  await page.locator('[data-quote=possible]').waitFor()
+  await page.getByText('Cost of 70 contracts of each outcome.').waitFor()
+  await page.waitForFunction(() => document.querySelectorAll('[data-taken="10"]').length === 1)
+  assert.deepEqual(await marksOf(page, rain[0], 2), [
+    [55, 60],
+    [56, 10],
+  ])
+  arbitrage.quoted = {
+    isPossible: false,
+    reason: 'below_minimum',
+    minContracts: sizeMicros(5_000_000),
+  }
+  await enter('2')
+  await page.locator('[data-quote=below_minimum]').waitFor()
+  await page.getByText('At least 5 contracts are accepted.').waitFor()
+  await enter('')
+  await page.getByText(/^Empty: the most profitable size/).waitFor()
+  await page.locator('.pair-chart').waitFor()
+})
+
+test('lists past opportunities with their duration, best profit and reason, newest first', async () => {
+  const { arbitrage } = dashboard.server.engine
+  for (const afterMs of [60_000, 90_000]) arbitrage.table.put(pastOpportunity(afterMs))
+  const page = await dashboard.open('#/opportunities')
+  await page.getByRole('link', { name: 'Past opportunities' }).click()
+  const rows = page.locator('tr[data-past]')
+  await rows.nth(1).waitFor()
+  const { body } = await dashboard.server.get('/v1/arbitrage/history')
+  const { opportunities } = Value.Decode(Past, body)
+  const [first] = opportunities
+  assert.ok(first !== undefined)
+  assert.deepEqual(
+    await rows.evaluateAll((all) => all.map((row) => row.getAttribute('data-past'))),
+    opportunities.map(({ id }) => id),
+  )
+  const lastedMs = first.closed_at_ms - first.opened.at_ms
+  const text = await rows.first().innerText()
+  for (const part of [durationText(lastedMs), usdText(first.best.profit_usd), 'Yes at Polymarket'])
+    assert.ok(text.includes(part), `${part} in ${text}`)
+  for (const width of [390, 768, 1_280]) {
+    await page.setViewportSize({ width, height: 800 })
+    const overhang = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+    assert.ok(overhang <= 0, `${overhang} pixels wider than ${width}`)
+    assert.deepEqual(await allProblems(page), [], `${width}`)
+  }
 })
 
 test('shows warnings and rules in an expanded row, and the reason when the opportunity ends', async () => {
