@@ -27,6 +27,7 @@ import { Unanswered } from '../parts/requests.ts'
 import { Empty } from '../parts/states.ts'
 import { type Column, headings, type Order, table } from '../parts/tables.ts'
 import { protocols, venueText } from '../parts/venues.ts'
+import { AlertLink } from '../parts/watch-button.ts'
 import type { Opportunity } from '../records.ts'
 import { hrefOf, type PageProps, type PageRoute } from '../route.ts'
 import { WatchlistSection } from './watchlist.ts'
@@ -70,6 +71,7 @@ export function OpportunitiesPage({ route }: PageProps) {
         choose=${(profit: string) => changeQuery(route, { profit })} />
       <${ChoiceField} label="Kind" value=${filter.kind} choices=${KINDS}
         choose=${(kind: string) => changeQuery(route, { kind })} />
+      <${AlertLink} events="arbitrage.opened" filters=${{ min_profit_usd: String(filter.profitMin || '') }} />
     </form>
     <${Unanswered} result=${list} what="opportunities" hasRows=${shown.length > 0} />
     ${isOver ? html`<p class="state incomplete">The opportunity of this address has ended.</p>` : null}

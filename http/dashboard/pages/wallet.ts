@@ -14,6 +14,7 @@ import { Empty, sentence, Waiting } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
 import { fullVenueText, useVenues } from '../parts/venues.ts'
 import { WalletPnlCard, WalletPositions, WalletTrades } from '../parts/wallet-cards.ts'
+import { AlertLink } from '../parts/watch-button.ts'
 import type { RankedWallet, WalletProfile } from '../records.ts'
 import { hrefOf, type PageProps, type PageRoute } from '../route.ts'
 
@@ -87,6 +88,7 @@ function Wallet({ address, route }: { readonly address: string; readonly route: 
       <div class="row">
         <h2 id="wallet-name">${nameOf(profile)}</h2>
         ${profile.is_whale ? html`<span class="tag">whale</span>` : null}
+        <${AlertLink} events="trade.created" filters=${{ wallets: profile.address }} />
       </div>
       <${WalletPnlCard} address=${profile.address} route=${route} />
       ${profileCard(profile)}

@@ -8,10 +8,18 @@ import { html } from '../html.ts'
 import { DELIVERY_WORDS, WebhookDeliveries } from '../parts/deliveries.ts'
 import { Time } from '../parts/figures.ts'
 import { Confirm, SecretOnce, useAction } from '../parts/forms.ts'
+import { MarketName } from '../parts/picker.ts'
 import { Unanswered, useRequest } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
-import { type DraftBody, draftOf, NEW_DRAFT, WebhookForm } from '../parts/webhook-form.ts'
+import {
+  type Draft,
+  type DraftBody,
+  draftIn,
+  draftOf,
+  NEW_DRAFT,
+  WebhookForm,
+} from '../parts/webhook-form.ts'
 import type { CreatedWebhook, Delivery, Webhook, Webhooks } from '../records.ts'
 import { hrefOf, type PageProps } from '../route.ts'
 
@@ -19,10 +27,13 @@ const COLLECTION = '/v1/webhooks'
 const pathOf = (id: string): string => `${COLLECTION}/${encodeURIComponent(id)}`
 const PERIOD_MS = 10_000
 
-export const WebhooksPage = ({ route: { subject } }: PageProps) =>
-  subject === null ? html`<${AllWebhooks} />` : html`<${OneWebhook} id=${subject} />`
+export const WebhooksPage = ({ route: { subject, query } }: PageProps) =>
+  subject === null
+    ? html`<${AllWebhooks} key=${String(query)} wanted=${draftIn(query)} />`
+    : html`<${OneWebhook} id=${subject} />`
 
-function AllWebhooks() {
+/** `wanted`: the draft of an alert that a link on another page describes. */
+function AllWebhooks({ wanted }: { readonly wanted: Draft | null }) {
   const [made, setMade] = useState<CreatedWebhook | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
   const { latest: list, error } = useRequest(
@@ -38,6 +49,11 @@ function AllWebhooks() {
     setTested((await sending?.catch(() => null)) ?? null)
     setMade(created)
   }
+  const form = html`<section class="card stack" aria-labelledby="new">
+    <h2 id="new">${wanted === null ? 'New webhook' : 'New alert'}</h2>
+    <${WebhookForm} key=${made?.id ?? 'first'} initial=${made === null && wanted !== null ? wanted : NEW_DRAFT}
+      verb="Create webhook" testVerb="Create and send a test" send=${create} />
+  </section>`
   return html`
     <h1>Webhooks</h1>
     <p class="muted">
@@ -56,21 +72,19 @@ function AllWebhooks() {
         <//>
         <${WebhookDeliveries} key=${made.id} path=${pathOf(made.id)} url=${made.url} sent=${tested} />`
     }
+    ${wanted === null ? null : form}
     <section class="card stack" aria-labelledby="webhooks">
       <h2 id="webhooks">Your webhooks</h2>
       ${list === null && error === null ? html`<${Waiting} what="your webhooks" />` : null}
       <${Failure} error=${error} />
       ${list === null ? null : webhookTable(list.webhooks)}
     </section>
-    <section class="card stack" aria-labelledby="new">
-      <h2 id="new">New webhook</h2>
-      <${WebhookForm} key=${made?.id ?? 'first'} initial=${NEW_DRAFT} verb="Create webhook" testVerb="Create and send a test" send=${create} />
-    </section>
+    ${wanted === null ? form : null}
   `
 }
 
 function webhookTable(webhooks: readonly Webhook[]) {
-  if (webhooks.length === 0) return html`<${Empty}>No webhooks yet. Create one below.<//>`
+  if (webhooks.length === 0) return html`<${Empty}>No webhooks yet.<//>`
   return table({
     ...{
       list: 'webhooks',
@@ -89,7 +103,12 @@ function webhookTable(webhooks: readonly Webhook[]) {
       ],
       ['State', '', stateTag],
       ['Events', '', ({ event_types: types }) => types.join(', ')],
-      ['Deliveries', '', ({ counts }) => countsText(counts)],
+      [
+        'Deliveries',
+        '',
+        ({ counts, throttled }) => html`${countsText(counts)}
+          ${throttled === 0 ? null : html` <span class="tag wait">${countText(throttled)} throttled</span>`}`,
+      ],
     ],
   })
 }
@@ -133,13 +152,13 @@ function webhookFacts(webhook: Webhook) {
       ${Object.entries(webhook.filters).map(([name, wanted]) =>
         wanted === null
           ? null
-          : html`<div key=${name}><dt>Only <code>${name}</code></dt><dd>${Array.isArray(wanted) ? wanted.join(', ') : wanted}</dd></div>`,
+          : html`<div key=${name}><dt>Only <code>${name}</code></dt><dd>${filterText(name, wanted)}</dd></div>`,
       )}
       <div><dt>Deliveries</dt><dd data-counts>${countsText(counts)}</dd></div>
       ${
         throttled === 0
           ? null
-          : html`<div><dt>Throttled</dt><dd>${throttled} events were dropped: your account had used up its deliveries a second.</dd></div>`
+          : html`<div><dt>Throttled</dt><dd data-throttled>${countText(throttled)} events were dropped, because your account had used up its deliveries a second. Narrow the filters to get fewer.</dd></div>`
       }
       <div><dt>Created</dt><dd><${Time} seconds=${created} /></dd></div>
       ${
@@ -148,6 +167,15 @@ function webhookFacts(webhook: Webhook) {
           : html`<div><dt>The old secret signs until</dt><dd><${Time} seconds=${until} /></dd></div>`
       }
     </dl>`
+}
+
+/** Markets are shown by their questions. */
+function filterText(name: string, wanted: string | number | readonly string[]) {
+  if (typeof wanted === 'string' || typeof wanted === 'number') return wanted
+  if (name !== 'market_ids') return wanted.join(', ')
+  return html`<ul class="row chosen">${wanted.map(
+    (id) => html`<li key=${id}><a href=${hrefOf('market', id)}><${MarketName} id=${id} /></a></li>`,
+  )}</ul>`
 }
 
 const COLORS = { on: 'good', failing: 'wait', off: '' } as const

@@ -210,6 +210,7 @@ function DeliveryDetail({ delivery, path, url, onSeen }: DeliveryDetailProps) {
   const details = [...seen.current.values()].reverse()
   const [newest] = details
   return html`<div class="stack delivery">
+    <p data-sentence>${deliverySentence(delivery, nowMs())}</p>
     <${Unanswered} result=${result} what="the request and its response" />
     ${
       newest === undefined
@@ -294,6 +295,36 @@ export function attemptText({ last_attempt: last }: Delivery): string {
   // Most error messages already contain the status.
   const isNamed = last.status === null || last.error.includes(String(last.status))
   return `${isNamed ? '' : `${last.status}: `}${last.error}, in ${took}`
+}
+
+const inText = (seconds: number, nowMs: number): string =>
+  seconds * 1_000 <= nowMs ? 'now' : `in ${durationText(seconds * 1_000 - nowMs)}`
+
+/** Describes the state of a delivery and what happens next. */
+export function deliverySentence(
+  delivery: Pick<Delivery, 'status' | 'attempts' | 'last_attempt' | 'next_attempt_at'>,
+  nowMs: number,
+): string {
+  const { status, attempts, last_attempt: last, next_attempt_at: next } = delivery
+  const tries = `${countText(attempts)} ${attempts === 1 ? 'attempt' : 'attempts'}`
+  const outcome =
+    last === null
+      ? ''
+      : last.error === null
+        ? `Your server answered ${last.status ?? ''} after ${durationText(last.duration_ms)}`
+        : `The last of ${tries} failed: ${last.error}`
+  switch (status) {
+    case 'delivered':
+      return `${outcome}: the event is delivered${attempts > 1 ? `, with ${tries}` : ''}.`
+    case 'pending': {
+      const when = next === null ? '' : ` The next attempt is ${inText(next, nowMs)}.`
+      return last === null ? `The event waits for its first attempt.${when}` : `${outcome}.${when}`
+    }
+    case 'exhausted':
+      return `${outcome}. No further attempt is made unless you send it again.`
+    case 'dropped':
+      return 'The event was dropped before it was sent: it waited too long, or too many events were waiting.'
+  }
 }
 
 export interface Shown {

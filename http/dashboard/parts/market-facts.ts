@@ -9,7 +9,7 @@ import { feeds, streamState } from '../stream.ts'
 import { ChangingPrice, Time } from './figures.ts'
 import { priceOfOutcome, useLivePrice, useLivePrices } from './quotes.ts'
 import { fullVenueText } from './venues.ts'
-import { WatchButton } from './watch-button.ts'
+import { AlertLink, WatchButton } from './watch-button.ts'
 
 export function MarketTitle({ market }: { readonly market: Market }) {
   const {
@@ -38,6 +38,7 @@ export function MarketTitle({ market }: { readonly market: Market }) {
       }
       <${WatchButton} marketId=${market.id} />
       ${event === null ? null : html`<a href=${hrefOf('event', event)}>Event</a>`}
+      ${status === 'resolved' ? null : html`<${AlertLink} events="price.changed,market.resolved" filters=${{ market_ids: market.id }} />`}
       ${status === 'open' ? html`<${FeedStatus} platform=${own?.platform ?? ''} />` : null}
     </p>
   </header>`

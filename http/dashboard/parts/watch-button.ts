@@ -1,4 +1,5 @@
 import { html } from '../html.ts'
+import { hrefOf } from '../route.ts'
 import { useSignal } from '../signal.ts'
 import { setWatched, watchlist } from '../watchlist.ts'
 import { useAction } from './forms.ts'
@@ -14,3 +15,13 @@ export function WatchButton({ marketId }: { readonly marketId: string }) {
       onClick=${() => run(() => setWatched(marketId, !isWatched))}>${isWatched ? '★ Watched' : '☆ Watch'}</button>
     <${Failure} error=${error} />`
 }
+
+interface AlertLinkProps {
+  /** Event types, separated by commas. */
+  readonly events: string
+  readonly filters: Readonly<Record<string, string>>
+}
+
+/** Opens the form of a new webhook with these events and filters. */
+export const AlertLink = ({ events, filters }: AlertLinkProps) =>
+  html`<a class="button" href=${hrefOf('webhooks', null, { events, ...filters })}>Alert me</a>`

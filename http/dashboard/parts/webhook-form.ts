@@ -2,6 +2,7 @@
 
 import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
+import { shortId } from '../format.ts'
 import { html } from '../html.ts'
 import type { CreatedWebhook, Health, Webhook } from '../records.ts'
 import {
@@ -14,6 +15,7 @@ import {
   typed,
   useForm,
 } from './forms.ts'
+import { type Choice, MarketName, Picker, searchMarkets, searchWallets } from './picker.ts'
 import { useRequest } from './requests.ts'
 import { fullVenueText } from './venues.ts'
 
@@ -90,6 +92,18 @@ export function draftOf({ url, description, event_types: types, filters }: Webho
     return [name, Array.isArray(value) ? value.join('\n') : String(value ?? '')] as const
   })
   return { url, description: description ?? '', types, ...Object.fromEntries(texts) }
+}
+
+/** A draft from the URL, such as `?events=price.changed&market_ids=venue_a_0x1`. Null if the URL names no event. */
+export function draftIn(query: URLSearchParams): Draft | null {
+  const names = (query.get('events') ?? '').split(',')
+  const types = EVENTS.flatMap(({ type }) => (names.includes(type) ? [type] : []))
+  if (types.length === 0) return null
+  const texts = FILTERS.map(({ name, kind }) => {
+    const text = query.get(name) ?? ''
+    return [name, entriesOf(kind, text).join('\n')] as const
+  })
+  return { ...EMPTY_DRAFT, types, ...Object.fromEntries(texts) }
 }
 
 export const offered = (types: readonly EventType[]): readonly Filter[] =>
@@ -290,6 +304,39 @@ function typesField({ draft: { types }, problems, set }: PartProps) {
   </fieldset>`
 }
 
+interface SearchedFieldProps extends PartProps {
+  readonly name: Filter['name']
+  readonly label: string
+  readonly hint: string
+  readonly kind: 'ids' | 'addresses'
+}
+
+/** A list of markets or wallets, which a search field adds. Ids can be pasted into a text field. */
+function SearchedField({ name, label, hint, kind, ...parts }: SearchedFieldProps) {
+  const { draft, problems, set } = parts
+  const entries = entriesOf(kind, draft[name] ?? '')
+  const put = (list: readonly string[]) => set({ [name]: list.join('\n') })
+  const isMarket = kind === 'ids'
+  const search = isMarket ? searchMarkets(draft.platform || null) : searchWallets
+  return html`<div class="field searched" data-filter=${name}>
+    <${Picker} label=${isMarket ? 'Find a market' : name === 'wallets' ? 'Find a wallet' : 'Find a taker'}
+      placeholder=${isMarket ? 'A question' : 'A name or address'} search=${search}
+      choose=${({ value }: Choice) => put([...new Set([...entries, value])])} />
+    <ul class="row chosen" aria-label="Chosen">
+      ${entries.map(
+        (entry) => html`<li key=${entry}>
+          ${isMarket ? html`<${MarketName} id=${entry} />` : html`<code title=${entry}>${shortId(entry)}</code>`}
+          <button type="button" class="quiet" aria-label=${`Remove ${entry}`} onClick=${() => put(entries.filter((one) => one !== entry))}>×</button>
+        </li>`,
+      )}
+    </ul>
+    <details open=${problems.has(name)}>
+      <summary>${isMarket ? 'Enter ids' : 'Enter addresses'}</summary>
+      <${TextField} ...${parts} name=${name} label=${label} hint=${hint} isList=${true} />
+    </details>
+  </div>`
+}
+
 const SIDES = [['', 'Any'] as const, ['buy', 'Buy'] as const, ['sell', 'Sell'] as const]
 
 function filterField(
@@ -305,6 +352,9 @@ function filterField(
   }
   const isNumber = kind === 'number' || kind === 'whole'
   const isChoice = kind === 'venue' || kind === 'side'
+  if (kind === 'ids' || kind === 'addresses') {
+    return html`<${SearchedField} key=${name} name=${name} label=${label} hint=${hint} kind=${kind} ...${parts} />`
+  }
   return html`<${TextField} key=${name} name=${name} label=${label} ...${parts}
     placeholder=${isNumber ? hint : undefined} hint=${isNumber ? null : hint}
     choices=${isChoice ? choices[kind] : undefined} isList=${!isNumber && !isChoice} />`

@@ -7,6 +7,7 @@ import { curlLine, limitText } from '../../../http/dashboard/pages/account.ts'
 import { countsText, stateOf } from '../../../http/dashboard/pages/webhooks.ts'
 import {
   attemptText,
+  deliverySentence,
   type Shown,
   withAttempt,
   withNewest,
@@ -19,6 +20,7 @@ import {
   bodyOf,
   type Draft,
   type DraftBody,
+  draftIn,
   draftOf,
   EMPTY_DRAFT,
   EVENTS,
@@ -408,4 +410,47 @@ test('shows the status or the error of a delivery attempt, each once', () => {
   assert.equal(last({ status: 500, error: 'answered 500' }), 'answered 500, in 12 ms')
   assert.equal(last({ status: 302, error: 'a redirect' }), '302: a redirect, in 12 ms')
   assert.equal(last({ error: 'refused' }), 'refused, in 12 ms')
+})
+
+test('describes each state of a delivery in a sentence', () => {
+  const failed = { at: 1_000, duration_ms: 250, status: 500, error: 'the receiver answered 500' }
+  const sentence = (set: Partial<Parameters<typeof deliverySentence>[0]>) =>
+    deliverySentence(
+      { status: 'pending', attempts: 0, last_attempt: null, next_attempt_at: null, ...set },
+      1_000_000,
+    )
+  assert.equal(
+    sentence({ next_attempt_at: 1_000 }),
+    'The event waits for its first attempt. The next attempt is now.',
+  )
+  assert.equal(
+    sentence({ attempts: 2, last_attempt: failed, next_attempt_at: 1_060 }),
+    'The last of 2 attempts failed: the receiver answered 500. The next attempt is in 60 s.',
+  )
+  const taken = { ...failed, status: 204, error: null }
+  assert.equal(
+    sentence({ status: 'delivered', attempts: 1, last_attempt: taken }),
+    'Your server answered 204 after 250 ms: the event is delivered.',
+  )
+  assert.equal(
+    sentence({ status: 'delivered', attempts: 3, last_attempt: taken }),
+    'Your server answered 204 after 250 ms: the event is delivered, with 3 attempts.',
+  )
+  assert.match(
+    sentence({ status: 'exhausted', attempts: 9, last_attempt: failed }),
+    /No further attempt/,
+  )
+  assert.match(sentence({ status: 'dropped' }), /^The event was dropped/)
+})
+
+test('reads the draft of an alert from the URL, and ignores unknown events', () => {
+  const draft = draftIn(
+    new URLSearchParams('events=trade.created,nothing&wallets=0x1,0x2&min_usd=50'),
+  )
+  assert.deepEqual(
+    [draft?.types, draft?.wallets, draft?.min_usd, draft?.url],
+    [['trade.created'], '0x1\n0x2', '50', ''],
+  )
+  assert.equal(draftIn(new URLSearchParams('events=nothing&wallets=0x1')), null)
+  assert.equal(draftIn(new URLSearchParams()), null)
 })

@@ -50,6 +50,7 @@ test('creates a webhook, and sends a test event that is signed with the shown se
   await page.getByLabel(/^whale\.alert/).check()
   await page.getByLabel('Minimum value (USD)').fill('750000')
   await page.getByLabel('Taker’s side of the first outcome').selectOption('buy')
+  await page.locator('[data-filter=market_ids] summary').click()
   await page.getByLabel('Markets').fill('venue_a_0x1f\nvenue_b_KX-1')
   await page.getByRole('button', { name: 'Create webhook' }).click()
   const secret = await page.locator('[data-once=secret]').innerText()
@@ -106,6 +107,7 @@ test('creates and tests a webhook in one step, and shows request, response and d
   await page.getByRole('link', { name: 'Webhooks' }).click()
   await page.getByLabel('Endpoint URL').fill(receiver.url)
   await page.getByLabel(/^trade\.created/).check()
+  await page.locator('[data-filter=market_ids] summary').click()
   await page.getByLabel('Markets').fill(NO_MARKET)
   await page.getByRole('button', { name: 'Create and send a test' }).click()
   const row = page.locator('tr[data-delivery]')
@@ -153,6 +155,45 @@ async function makeWebhook(token: string, url: string): Promise<string> {
   })
   return String(id)
 }
+
+test('creates an alert from a market’s page, with a second market and a wallet that are chosen by search', async (t) => {
+  const receiver = await Receiver.open({
+    onRequest: (socket) => socket.end(answer('204 No Content')),
+  })
+  t.after(() => receiver.close())
+  const token = await dashboard.signUp('alerted@example.com')
+  const { markets } = JSON.parse(
+    (await fetchWithToken(token, '/v1/markets?status=open&platform=venue_a&limit=2')).text,
+  )
+  const [first, second] = markets
+  const page = await dashboard.open(`#/market/${encodeURIComponent(first.id)}`, { token })
+  await page.getByRole('link', { name: 'Alert me' }).click()
+  const chosen = page.locator('[data-filter=market_ids] .chosen')
+  await chosen.getByText(first.question).waitFor()
+  assert.ok(await page.getByLabel(/^price\.changed/).isChecked())
+  await page.getByLabel('Find a market').fill(second.question)
+  await page.locator(`[role=option][data-value="${second.id}"]`).click()
+  await chosen.getByText(second.question).waitFor()
+  await page.getByLabel(/^whale\.alert/).check()
+  const wallet = `0x${'a1'.repeat(20)}`
+  await page.getByLabel('Find a wallet').fill(wallet)
+  await page.getByRole('option', { name: wallet }).waitFor()
+  await page.getByLabel('Find a wallet').press('Enter')
+  await page.getByRole('button', { name: `Remove ${wallet}` }).waitFor()
+  await page
+    .getByLabel(/^(price\.changed|market\.resolved)/)
+    .first()
+    .uncheck()
+  await page.getByLabel('Endpoint URL').fill(receiver.url)
+  await page.getByRole('button', { name: 'Create webhook' }).click()
+  await page.locator('[data-once=secret]').waitFor()
+  const [made] = JSON.parse((await fetchWithToken(token, '/v1/webhooks')).text).webhooks
+  assert.deepEqual(made.event_types, ['market.resolved', 'whale.alert'].toSorted())
+  assert.deepEqual(made.filters.market_ids, [first.id, second.id])
+  assert.deepEqual(made.filters.wallets, [wallet])
+  await page.getByRole('link', { name: 'Open the webhook' }).click()
+  await page.locator('.account-facts').getByText(second.question).waitFor()
+})
 
 test('disables, enables, edits and deletes a webhook, and replaces its secret', async (t) => {
   const receiver = await Receiver.open({
@@ -239,6 +280,9 @@ test('shows validation errors at the fields of the webhook form, and focuses the
   await problemOf('min_usd').waitFor({ state: 'detached' })
   await make.click()
   await problemOf('url').getByText('The URL must begin with https://').waitFor()
+  for (const name of ['wallets', 'market_ids']) {
+    await page.locator(`[data-filter=${name}] summary`).click()
+  }
   await page.getByLabel('Wallets').fill('0x12')
   await page.getByLabel('Markets').fill('nonsense')
   await make.click()
