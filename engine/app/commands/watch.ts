@@ -100,6 +100,9 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
       current.on('open', () => {
         const market_ids = marketIds.length === 0 ? ['*'] : marketIds
         current.send(JSON.stringify({ action: 'subscribe', id: 1, channel, market_ids }))
+        if (!hasSubscribed && !isJson) {
+          process.stdout.write(`${headingOf(channel, terminalColumns())}\n`)
+        }
       })
       current.on('message', (bytes) => {
         if (seen >= count) return
@@ -153,7 +156,6 @@ function watch({ url, channel, marketIds, count, isJson }: Request): Promise<num
     }
     process.on('SIGINT', stop)
     process.on('SIGTERM', stop)
-    if (!isJson) process.stdout.write(`${headingOf(channel, terminalColumns())}\n`)
     open()
   })
 }
