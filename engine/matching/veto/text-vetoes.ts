@@ -229,8 +229,9 @@ function formVetoes(a: Proposition, b: Proposition): readonly Veto[] {
 }
 
 /** Whether the title asks which, as "Who will win?" and "Tour Winner" do. */
-const isWhichQuestion = ({ form, opening, marks }: Proposition): boolean =>
-  form === 'open' && (/^(?:who|which)$/.test(opening) || isWinQuestion(marks))
+const isWhichQuestion = ({ form, opening, marks, sentence }: Proposition): boolean =>
+  form === 'open' &&
+  (/^(?:who|which)$/.test(opening) || isWinQuestion(marks) || /\bchampion\??$/i.test(sentence))
 
 /** Whether it is an event of several markets whose title does not state what they are. */
 function isPlainOpen(event: Proposition): boolean {
