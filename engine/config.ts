@@ -105,6 +105,8 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>) {
       allowsHttp: read.isOn('WEBHOOK_ALLOW_HTTP'),
       allowsPrivate: read.isOn('WEBHOOK_ALLOW_PRIVATE'),
     },
+    /** Origin of the dashboard, to which chat messages link. */
+    publicUrl: readPublicUrl(read),
     mustVerifyWebhooks:
       read.optional('WEBHOOK_VERIFY') === null
         ? read.text('VENUES') === 'live'
@@ -254,6 +256,16 @@ function readTape(read: EnvironmentReader) {
     bytesMax: read.decimal('TAPE_MAX_GB', 0.1, 10_000) * BYTES_PER_GB,
   }
   return isOn && selection !== null ? { ...limits, selection } : null
+}
+
+function readPublicUrl(read: EnvironmentReader): string {
+  const text = read.optional('PUBLIC_URL')
+  if (text === null) return `http://localhost:${read.text('PORT')}`
+  const isOrigin = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+  if (!isOrigin || new URL(text).origin !== text) {
+    read.refuse('PUBLIC_URL', 'an origin such as https://twinbook.example.com')
+  }
+  return text
 }
 
 function readHosts(read: EnvironmentReader, name: string): readonly string[] {

@@ -31,6 +31,7 @@ export const FORWARDED_VIEWS: Pick<EngineView, ForwardedView> = {
     rotateSecret: forwardedAsync,
     test: forwardedAsync,
     deliveries: forwarded,
+    chatMessage: forwarded,
     retry: forwardedAsync,
   },
   wallets: { open: forwardedAsync, ranking: forwarded, count: 0 },

@@ -7,8 +7,14 @@ import { attemptsMax, attemptsOfFailingMax, attemptsPerHostMax } from '../../eng
 import type { Log } from '../../engine/process/log.ts'
 import type { Durations, Metrics } from '../../engine/process/metrics.ts'
 import type { Random } from '../../engine/random.ts'
-import { type TimeMs, toSeconds } from '../../engine/units.ts'
+import { type TimeMs, timeMs, toSeconds } from '../../engine/units.ts'
 import { outcomeLabel } from '../../engine/webhooks/call-outcome.ts'
+import {
+  messageIntervalMs,
+  postUrlOf,
+  requestedPauseMs,
+} from '../../engine/webhooks/chat-message.ts'
+import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import { type Caller, POST_HEADERS, type PostOutcome } from '../../engine/webhooks/post.ts'
 import { nextAttemptMs } from '../../engine/webhooks/retry-schedule.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
@@ -28,11 +34,13 @@ interface AttemptParts {
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
   readonly shares: AccountShares
+  readonly bodies: Pick<WebhookBodies, 'chat'>
 }
 
 /** `isAborted`: this process aborted the attempt, so the outcome is no failure of the receiver. */
 export interface Finished {
-  readonly record: StoredDelivery
+  /** One delivery, or the deliveries of one chat message. */
+  readonly records: readonly StoredDelivery[]
   readonly outcome: PostOutcome
   readonly times: AttemptTimes
   /** The host that was called. The webhook's URL may have changed since. */
@@ -79,48 +87,82 @@ export class Attempts implements AttemptCapacity {
   }
 
   /** Must be called after `isSuspect` of a webhook changed. */
-  noteSuspect({ isSuspect, underWay }: DeliveryQueue): void {
-    this.#suspectCount += isSuspect ? underWay.size : -underWay.size
+  noteSuspect({ isSuspect, attemptCount }: DeliveryQueue): void {
+    this.#suspectCount += isSuspect ? attemptCount : -attemptCount
   }
 
-  /** The outcome is reported in a later tick. */
-  begin(queue: DeliveryQueue, record: StoredDelivery, atMs: TimeMs): void {
-    const { clock, caller, log } = this.#parts
+  /** Sends deliveries that are already in `queue.underWay`. The outcome is reported in a later tick. */
+  begin(
+    queue: DeliveryQueue,
+    records: readonly StoredDelivery[],
+    { controller, atMs }: { readonly controller: AbortController; readonly atMs: TimeMs },
+  ): void {
+    const { clock, log } = this.#parts
     const { webhook, host } = queue
-    const controller = new AbortController()
     const { signal } = controller
     const beganMs = clock.monotonicMs()
-    queue.underWay.set(record.number, controller)
     this.#count += 1
     if (queue.isSuspect) this.#suspectCount += 1
     this.#parts.shares.begin(queue)
     add(this.#byHost, host, 1)
-    const originMs = queue.takeOrigin(record.number) ?? record.createdAtMs
-    const isFirst = record.attempts === 0 && record.last === null
-    if (isFirst) this.#sentAfterMs.observe(Math.max(0, atMs - originMs))
+    for (const record of records) {
+      const originMs = queue.takeOrigin(record.number) ?? record.createdAtMs
+      const isFirst = record.attempts === 0 && record.last === null
+      if (isFirst) this.#sentAfterMs.observe(Math.max(0, atMs - originMs))
+    }
     const finish = (outcome: PostOutcome) => {
-      queue.underWay.delete(record.number)
+      for (const { number } of records) queue.underWay.delete(number)
       this.#count -= 1
       if (queue.isSuspect) this.#suspectCount -= 1
+      queue.pausedUntilMs = pausedUntil(webhook, outcome, { atMs, nowMs: clock.nowMs() })
       this.#parts.shares.end(queue)
       add(this.#byHost, host, -1)
       this.#countOutcome(outcomeLabel(outcome))
       const durationMs = Math.round(clock.monotonicMs() - beganMs)
       const times = { atMs, nowMs: clock.nowMs(), durationMs }
-      this.#onFinished(queue, { record, outcome, times, host, isAborted: signal.aborted })
+      this.#onFinished(queue, { records, outcome, times, host, isAborted: signal.aborted })
     }
-    const headers = this.#headers(webhook, record, atMs)
-    const posted =
-      headers === null
-        ? Promise.resolve(failure('its secret cannot be read; rotate it'))
-        : caller.post({ url: webhook.url, headers, body: record.body, signal })
     const fail = (error: unknown) => {
       log.error({ err: error, webhook: webhook.id }, 'the call of a delivery threw')
       finish(failure('internal error'))
     }
-    posted.then(finish, fail).catch((error: unknown) => {
-      log.error({ err: error, webhook: webhook.id }, 'the outcome of a delivery was not recorded')
-    })
+    this.#post(webhook, records, { atMs, signal })
+      .then(finish, fail)
+      .catch((error: unknown) => {
+        log.error({ err: error, webhook: webhook.id }, 'the outcome of a delivery was not recorded')
+      })
+  }
+
+  #post(
+    webhook: Webhook,
+    records: readonly StoredDelivery[],
+    { atMs, signal }: { readonly atMs: TimeMs; readonly signal: AbortSignal },
+  ): Promise<PostOutcome> {
+    const { caller } = this.#parts
+    const { format, url } = webhook
+    if (format !== 'standard') {
+      const body = this.#chatBody(webhook, records)
+      if (body === null) return Promise.resolve(failure('its message cannot be written'))
+      return caller.post({ url: postUrlOf(format, url), headers: POST_HEADERS, body, signal })
+    }
+    const [record] = records
+    const headers = record === undefined ? null : this.#headers(webhook, record, atMs)
+    if (record === undefined || headers === null) {
+      return Promise.resolve(failure('its secret cannot be read; rotate it'))
+    }
+    return caller.post({ url, headers, body: record.body, signal })
+  }
+
+  /** Null if a stored body is damaged. */
+  #chatBody({ id, format, url }: Webhook, records: readonly StoredDelivery[]): Uint8Array | null {
+    if (format === 'standard') return null
+    const bodies = records.map(({ body }) => body)
+    try {
+      return this.#parts.bodies.chat(format, bodies, url)
+    } catch (error) {
+      this.#parts.log.error({ err: error, webhook: id }, 'a chat message was not written')
+      return null
+    }
   }
 
   /** Null if the stored secret cannot be decrypted. Previous secrets that cannot be decrypted are skipped. */
@@ -164,11 +206,19 @@ interface AttemptTimes {
   readonly durationMs: number
 }
 
+/** When the next message of a chat may be sent. */
+function pausedUntil(
+  { format, url }: Webhook,
+  outcome: PostOutcome,
+  { atMs, nowMs }: Pick<AttemptTimes, 'atMs' | 'nowMs'>,
+): TimeMs {
+  if (format === 'standard') return timeMs(0)
+  const pauseMs = outcome.kind === 'answered' ? requestedPauseMs(outcome) : 0
+  return timeMs(Math.max(atMs + messageIntervalMs(format, url), nowMs + pauseMs))
+}
+
 interface AttemptResult {
   readonly delivery: Delivery
-  readonly isSuccess: boolean
-  /** Whether the receiver answered 410, after which the webhook must be disabled. */
-  readonly isGone: boolean
 }
 
 export function applyOutcome(
@@ -182,9 +232,8 @@ export function applyOutcome(
   const answer = outcome.kind === 'answered' ? outcome.answer : undefined
   const last = { atMs, durationMs, status, error, ...(answer === undefined ? {} : { answer }) }
   const isSuccess = error === null
-  const isGone = status === GONE
   const retryAfterMs = outcome.kind === 'answered' ? outcome.retryAfterMs : null
-  const isOver = isSuccess || isGone
+  const isOver = isSuccess || isGone(outcome)
   const dueAtMs = isOver ? null : nextAttemptMs({ attempts, nowMs, retryAfterMs, random })
   const unfinished = dueAtMs === null ? 'exhausted' : 'pending'
   const delivery: Delivery = {
@@ -194,8 +243,15 @@ export function applyOutcome(
     createdAtMs: record.createdAtMs,
     ...{ status: isSuccess ? 'delivered' : unfinished, dueAtMs, attempts, last },
   }
-  return { delivery, isSuccess, isGone }
+  return { delivery }
 }
+
+/** Whether the receiver answered 410, after which the webhook must be disabled. */
+export const isGone = (outcome: PostOutcome): boolean =>
+  outcome.kind === 'answered' && outcome.status === GONE
+
+/** Null after a 2xx. */
+export const errorOf = (outcome: PostOutcome): string | null => describeOutcome(outcome).error
 
 function describeOutcome(outcome: PostOutcome): { status: number | null; error: string | null } {
   if (outcome.kind === 'failed') {

@@ -18,6 +18,7 @@ import type { Log } from '../../engine/process/log.ts'
 import type { Count, Metrics } from '../../engine/process/metrics.ts'
 import type { Random } from '../../engine/random.ts'
 import { MINUTE_MS, type TimeMs, timeMs } from '../../engine/units.ts'
+import { DIGEST_EVENTS_MAX } from '../../engine/webhooks/chat-message.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
 import type { SecretBox } from '../../engine/webhooks/secret-box.ts'
@@ -32,10 +33,12 @@ import type {
 import type { WebhookShare } from '../../engine/webhooks/webhook-share.ts'
 import type { OutboxTable, Storage } from '../../storage/contract/storage.ts'
 import { AccountShares } from './account-shares.ts'
-import { Attempts, applyOutcome, type Finished } from './attempts.ts'
+import { Attempts, applyOutcome, errorOf, type Finished, isGone } from './attempts.ts'
 import { DeliveryRotation } from './delivery-rotation.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
 
+/** Maximum size of the bodies that one chat message summarizes. */
+const DIGEST_BYTES_MAX = 262_144
 const PUMP_MS_MAX = 2
 const PUMP_COUNT_MAX = 64
 /** Due times are calendar times, and the system clock may jump, so no timer is longer. */
@@ -61,7 +64,7 @@ interface DeliveryParts {
   readonly metrics: Metrics
   readonly caller: Pick<Caller, 'post'>
   readonly box: SecretBox
-  readonly bodies: Pick<WebhookBodies, 'types'>
+  readonly bodies: Pick<WebhookBodies, 'types' | 'chat'>
   readonly disable: (webhook: Webhook, reason: DisabledReason) => void
   /** Called when a host answered a test with a 2xx. The record `webhook` may be outdated. */
   readonly verify: (webhook: Webhook) => void
@@ -394,15 +397,28 @@ export class Deliveries {
   }
 
   #step(queue: DeliveryQueue, nowMs: TimeMs): void {
+    const controller = new AbortController()
     // A webhook that began to fail while it waited is added again when one of its attempts ends.
     if (!queue.hasCapacity(this.#attempts.isQuiet)) return
-    const next = queue.next(nowMs)
-    if (next === null) return this.#sleep(queue, queue.nextDueMs())
-    if (next.kind === 'send') this.#attempts.begin(queue, next.record, nowMs)
-    else if (next.kind === 'expired') {
-      const { body: _, ...record } = next.record
-      this.#drop(queue, record)
+    if (queue.pausedUntilMs > nowMs) return this.#sleep(queue, queue.pausedUntilMs)
+    const records: StoredDelivery[] = []
+    let byteCount = 0
+    for (let steps = queue.isChat ? DIGEST_EVENTS_MAX : 1; steps > 0; steps -= 1) {
+      const next = byteCount < DIGEST_BYTES_MAX ? queue.next(nowMs) : null
+      if (next === null) {
+        if (records.length > 0) break
+        return this.#sleep(queue, queue.nextDueMs())
+      }
+      if (next.kind === 'expired') {
+        const { body: _, ...record } = next.record
+        this.#drop(queue, record)
+      } else if (next.kind === 'send') {
+        records.push(next.record)
+        byteCount += next.record.body.byteLength
+        queue.underWay.set(next.record.number, controller)
+      }
     }
+    if (records.length > 0) this.#attempts.begin(queue, records, { controller, atMs: nowMs })
     this.#ready(queue)
   }
 
@@ -419,15 +435,16 @@ export class Deliveries {
     this.#sleeping.set(queue, stopTimer)
   }
 
-  #finish(queue: DeliveryQueue, { record, outcome, times, host, isAborted }: Finished): void {
+  #finish(queue: DeliveryQueue, finished: Finished): void {
+    const { records, outcome, times, host, isAborted } = finished
     this.#rotation.releaseAccount(queue.webhook.accountId)
     this.#rotation.releaseHost(host)
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
-    const result = applyOutcome(record, outcome, times, random)
-    const { delivery } = result
     const { number } = queue.webhook
-    if (outbox.get(number, record.number)?.status === 'pending') {
+    for (const record of records) {
+      const { delivery } = applyOutcome(record, outcome, times, random)
+      if (outbox.get(number, record.number)?.status !== 'pending') continue
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)
       const { dueAtMs } = delivery
@@ -436,10 +453,13 @@ export class Deliveries {
     this.#noteSuspect(queue, () => {
       queue.isSlow = times.durationMs >= slowAttemptMs
     })
-    this.#noteResult(queue, result, times.nowMs)
-    const isTest = this.#onDemand.has(record.eventType) && host === queue.host
-    const isInTime = times.nowMs - record.createdAtMs < testAgeMsMax
-    if (result.isSuccess && isTest && isInTime) this.#parts.verify(queue.webhook)
+    const isSuccess = errorOf(outcome) === null
+    this.#noteResult(queue, { isSuccess, isGone: isGone(outcome) }, times.nowMs)
+    const isTest = records.some(
+      ({ eventType, createdAtMs }) =>
+        this.#onDemand.has(eventType) && times.nowMs - createdAtMs < testAgeMsMax,
+    )
+    if (isSuccess && isTest && host === queue.host) this.#parts.verify(queue.webhook)
     this.#wake(queue)
   }
 

@@ -8,7 +8,7 @@ import {
   attemptsPerWebhookQuietMax,
   webhookEventAgeMsMax,
 } from '../../engine/limits.ts'
-import type { TimeMs } from '../../engine/units.ts'
+import { type TimeMs, timeMs } from '../../engine/units.ts'
 import type {
   Delivery,
   StoredDelivery,
@@ -32,6 +32,7 @@ type NextStep =
 
 export class DeliveryQueue {
   webhook: Webhook
+  /** Deliveries by number. The deliveries of one chat message have the same controller. */
   readonly underWay = new Map<number, AbortController>()
   /** Time of the first failure since the last success. Null: the last attempt succeeded. */
   failingSinceMs: TimeMs | null
@@ -42,6 +43,8 @@ export class DeliveryQueue {
   /** Events beyond the account's share that the outbox has not counted yet. */
   throttledCount = 0
   isClosed = false
+  /** Chat services limit messages. No attempt begins before this time. */
+  pausedUntilMs = timeMs(0)
   finishedCount = 0
   readonly #outbox: OutboxTable
   /** Event types whose events are not sent after 15 minutes. */
@@ -85,8 +88,18 @@ export class DeliveryQueue {
     return this.isFailing || this.isSlow
   }
 
+  /** Whether one attempt sends all due events as one message. */
+  get isChat(): boolean {
+    return this.webhook.format !== 'standard'
+  }
+
+  get attemptCount(): number {
+    return this.isChat ? Math.min(1, this.underWay.size) : this.underWay.size
+  }
+
   /** Whether one more attempt may run. `isQuiet`: most attempt slots are free. */
   hasCapacity(isQuiet: boolean): boolean {
+    if (this.isChat) return this.underWay.size === 0
     if (this.isFailing) return this.underWay.size < attemptsPerFailingMax
     return this.underWay.size < (isQuiet ? attemptsPerWebhookQuietMax : attemptsPerWebhookMax)
   }

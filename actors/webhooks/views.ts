@@ -1,5 +1,6 @@
 import type { AccountId } from '../../engine/ids.ts'
 import type { TimeMs } from '../../engine/units.ts'
+import type { ChatFormat, WebhookFormat } from '../../engine/webhooks/chat-message.ts'
 import type {
   Delivery,
   DeliveryCounts,
@@ -22,6 +23,7 @@ export interface WebhookView extends Omit<Webhook, 'secret' | 'previousSecrets' 
 
 export interface WebhookRequest {
   readonly url: string
+  readonly format: WebhookFormat
   readonly eventTypes: readonly WebhookEventType[]
   readonly filters: WebhookFilters
   readonly description: string | null
@@ -63,6 +65,8 @@ export interface WebhooksView {
     id: string,
     secret: string | null,
   ): Promise<{ readonly webhook: WebhookView; readonly secret: string } | null>
+  /** The chat message of an event's body, as a webhook of this format posts it. */
+  chatMessage(format: ChatFormat, body: Uint8Array): Uint8Array
   /** Creates a webhook.test delivery, also for an inactive webhook and regardless of its event types. */
   test(account: AccountId, id: string): Promise<DeliveryView | null>
   /** Newest first, with numbers below `before`. */
@@ -71,9 +75,14 @@ export interface WebhooksView {
     id: string,
     query: { status: DeliveryStatus | null; before: number | null; limit: number },
   ): readonly DeliveryView[] | null
-  delivery(account: AccountId, id: string, number: number): StoredDelivery | null
+  delivery(account: AccountId, id: string, number: number): DeliveryDetail | null
   /** Makes a finished or pending delivery due now, with all attempts of the retry schedule. */
   retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null>
 }
 
 export type DeliveryView = Delivery
+
+/** `body` is what is posted if the event is sent alone. */
+export interface DeliveryDetail extends StoredDelivery {
+  readonly format: WebhookFormat
+}

@@ -12,6 +12,7 @@ import type { Metrics } from '../../engine/process/metrics.ts'
 import type { Watcher } from '../../engine/publisher.ts'
 import type { Random } from '../../engine/random.ts'
 import { DAY_MS, timeMs } from '../../engine/units.ts'
+import { type ChatFormat, chatOf, TELEGRAM_URL } from '../../engine/webhooks/chat-message.ts'
 import { eventId } from '../../engine/webhooks/event-id.ts'
 import type { WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { Caller } from '../../engine/webhooks/post.ts'
@@ -38,6 +39,7 @@ import { type WebhookEventParts, WebhookEvents } from './events.ts'
 import { OutboxHousekeeping } from './outbox-housekeeping.ts'
 import { hostOf } from './queue.ts'
 import type {
+  DeliveryDetail,
   DeliveryView,
   WebhookChange,
   WebhookRequest,
@@ -160,9 +162,18 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     return this.#parts.storage.outbox.list({ ...query, webhook: webhook.number })
   }
 
-  delivery(account: AccountId, id: string, number: number): StoredDelivery | null {
+  delivery(account: AccountId, id: string, number: number): DeliveryDetail | null {
     const webhook = this.#find(account, id)
-    return webhook === null ? null : this.#parts.storage.outbox.get(webhook.number, number)
+    if (webhook === null) return null
+    const delivery = this.#parts.storage.outbox.get(webhook.number, number)
+    if (delivery === null) return null
+    const { format, url } = webhook
+    if (format === 'standard') return { ...delivery, format }
+    return { ...delivery, format, body: this.#parts.bodies.chat(format, [delivery.body], url) }
+  }
+
+  chatMessage(format: ChatFormat, body: Uint8Array): Uint8Array {
+    return this.#parts.bodies.chat(format, [body], EXAMPLE_CHAT_URL)
   }
 
   #find(account: AccountId, id: string): Webhook | null {
@@ -189,15 +200,16 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
       const detail = `an account has at most ${webhooksPerAccountMax} webhooks`
       throw new EngineError('BAD_REQUEST', detail)
     }
-    const { url, eventTypes, filters, description } = request
+    const { url, format, eventTypes, filters, description } = request
     this.#checkFilters(account, request)
+    checkUrl(request)
     const id = webhookId(`wh_${randomBytes(12).toString('hex')}`)
     const secret = request.secret ?? makeSecret()
     this.#creating.set(account, creating + 1)
     try {
       const webhook = await stored(
         this.#parts.storage.webhooks.create({
-          ...{ id, accountId: account, url, eventTypes, filters, description },
+          ...{ id, accountId: account, url, format, eventTypes, filters, description },
           ...{ isActive: true, disabledReason: null, previousSecrets: [] },
           isVerified: this.#isVerified(account, url),
           createdAtMs: this.#parts.clock.nowMs(),
@@ -241,6 +253,7 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     if (webhook === null) return null
     // A webhook created before this rule stays valid, and its other fields can be changed.
     if (change.eventTypes ?? change.filters) this.#checkFilters(account, { ...webhook, ...change })
+    if (change.url !== undefined) checkUrl({ ...webhook, url: change.url })
     // If `isActive` is given, the account itself set the state, so no reason is stored.
     const disabledReason = change.isActive === undefined ? webhook.disabledReason : null
     const { url = webhook.url } = change
@@ -453,6 +466,16 @@ export class Webhooks implements WebhooksView, AccountWatcher, WhaleWatcher {
     }
     return found
   }
+}
+
+/** Only the chat of this URL is used. */
+const EXAMPLE_CHAT_URL = `${TELEGRAM_URL.replace('<token>', 'token')}-1001234567890`
+
+/** Throws EngineError BAD_REQUEST if the URL has no chat but its format requires one. */
+function checkUrl({ format, url }: Pick<Webhook, 'format' | 'url'>): void {
+  if (format !== 'telegram' || chatOf(url) !== null) return
+  const detail = `a webhook of format telegram has the url ${TELEGRAM_URL}<number or @name>`
+  throw new EngineError('BAD_REQUEST', detail)
 }
 
 function isNarrow(filters: Webhook['filters']): boolean {

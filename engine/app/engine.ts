@@ -86,13 +86,18 @@ export type ServerSettings = Pick<
     readonly buildsDocuments?: boolean
   }
 
-/** Defaults: webhook URLs need no test delivery, no local account exists, sign-up is open. */
+/** Defaults: chat messages link to localhost, webhook URLs need no test delivery, no local account exists, sign-up is open. */
 type EngineSettings = ServerSettings &
   Pick<Config, 'retentionDays' | 'dataBytesMax'> &
   Partial<
     Pick<
       Config,
-      'mustVerifyWebhooks' | 'opensLocalAccount' | 'bookLimits' | 'isSignUpOpen' | 'signUpsPerHour'
+      | 'publicUrl'
+      | 'mustVerifyWebhooks'
+      | 'opensLocalAccount'
+      | 'bookLimits'
+      | 'isSignUpOpen'
+      | 'signUpsPerHour'
     >
   > & {
     readonly secretsKey: string
@@ -520,6 +525,7 @@ function openWebhooks(
   }: Pick<Components, 'catalog' | 'accounts' | 'matches'> & Pick<EngineView, 'coverage'>,
 ): { caller: Caller; webhooks: Webhooks } {
   const { clock, log, metrics, random, storage, cluster } = parts
+  const { publicUrl = `http://localhost:${settings.port}` } = settings
   const caller = openCaller({ policy: settings.webhookPolicy, clock, metrics, log })
   const webhooks = new Webhooks({
     ...{ clock, log, metrics, caller, random },
@@ -529,7 +535,7 @@ function openWebhooks(
       committed: () => storage.committed(),
     },
     box: new SecretBox(settings.secretsKey),
-    bodies: new EventBodies({ catalog, matches, clock }),
+    bodies: new EventBodies({ catalog, matches, clock, publicUrl }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
     books: { catalog, coverage },
     isAccountActive: (account) => accounts.directory.isActive(account),

@@ -18,7 +18,7 @@ const CODE = /^[A-Z][A-Z0-9_]{1,63}$/
 /** Headers that help to debug a receiver and contain no secrets. */
 const RECORDED_HEADERS = [
   ...['content-type', 'content-length', 'content-encoding', 'date', 'retry-after', 'server'],
-  'x-request-id',
+  ...['x-ratelimit-remaining', 'x-ratelimit-reset-after', 'x-request-id'],
 ]
 const HEADER_CHARACTERS_MAX = 200
 const RECORDED_BYTES_MAX = 2_048

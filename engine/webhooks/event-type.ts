@@ -6,6 +6,7 @@ import type { WebhookId } from '../ids.ts'
 import type { MarketRef } from '../market/market.ts'
 import type { OpportunityPeak } from '../opportunity.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
+import type { ChatFormat } from './chat-message.ts'
 import type { WebhookEventType } from './webhook.ts'
 
 type Unstamped<U> = U extends unknown ? Omit<U, 'offset' | 'seq'> : never
@@ -80,4 +81,6 @@ export interface WebhookBodies {
    * compare prices.
    */
   write(type: WebhookEventType, cause: EventCause, base: PriceMicros | null): Uint8Array
+  /** Writes one chat message for 1..DIGEST_EVENTS_MAX events from their bodies, as UTF-8 JSON. `url`: of the webhook. */
+  chat(format: ChatFormat, bodies: readonly Uint8Array[], url: string): Uint8Array
 }

@@ -1,6 +1,7 @@
 import type { TradeSide } from '../events.ts'
 import type { AccountId, VenueKey, WebhookId } from '../ids.ts'
 import type { PriceMicros, TimeMs, UsdMicros } from '../units.ts'
+import type { WebhookFormat } from './chat-message.ts'
 
 export type WebhookEventType = string
 
@@ -43,6 +44,8 @@ export interface Webhook {
   readonly accountId: AccountId
   /** Normalised by `new URL`, at most 2,048 characters. */
   readonly url: string
+  /** Form of the posts. Fixed when the webhook is created. */
+  readonly format: WebhookFormat
   readonly eventTypes: readonly WebhookEventType[]
   readonly filters: WebhookFilters
   readonly description: string | null

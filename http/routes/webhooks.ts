@@ -7,6 +7,7 @@ import type { WebhooksView, WebhookView } from '../../actors/webhooks/views.ts'
 import { EngineError } from '../../engine/errors.ts'
 import type { AccountId } from '../../engine/ids.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
+import { CHAT_FORMATS } from '../../engine/webhooks/chat-message.ts'
 import type { CallPolicy } from '../../engine/webhooks/post.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
 import { type Answer, json, nothing } from '../request/reply.ts'
@@ -17,6 +18,7 @@ import {
   deliveryDetail,
   deliveryNumber,
   deliveryRecord,
+  hiddenUrl,
   type MarketIds,
   webhookRecord,
 } from '../webhooks/records.ts'
@@ -33,10 +35,14 @@ const CREATE = `${FILTERS} The answer shows the secret, this once; with it every
 Webhooks 1.0.0. \`price.changed\` compares with the price last sent to this webhook; the first one seen is
 only remembered. At most 25 webhooks an account. With the tier \`free\`, \`trade.created\` needs at least one of \`market_ids\`,
 \`event_slugs\`, \`wallets\`, \`taker_wallets\` and \`min_usd\` above 0. The webhooks of an account together have 5 deliveries
-a second with the tier \`free\`, 50 with \`pro\`: more wait for up to a minute, further ones are dropped and counted as \`throttled\`.`
+a second with the tier \`free\`, 50 with \`pro\`: more wait for up to a minute, further ones are dropped and counted as \`throttled\`.
+
+A webhook with \`format\` slack, discord or telegram posts chat messages to that service: at most one a second (Slack, a Telegram chat),
+30 a minute (Discord) or 20 a minute (a Telegram group). Events that wait for the next message form one message. These posts are not
+signed. The \`url\` is a secret and is never shown again.`
 
 const TO_READERS =
-  'To a key without the scope `webhooks` the path and query of its `url` are shown as `…`.'
+  'Path and query of its `url` are shown as `…` to a key without the scope `webhooks`, and to everybody if the webhook has a chat format.'
 
 const NEEDS_FILTER = 'the tier has `trade.created` with a filter alone'
 const UNKNOWN = 'the account has no such webhook'
@@ -55,6 +61,17 @@ const DeliveriesQuery = Type.Object({
   cursor: parameters.cursor(),
 })
 
+const PreviewQuery = Type.Object({
+  format: choice(CHAT_FORMATS, { description: 'The chat service.' }),
+  event_type: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      default: 'whale.alert',
+      description: 'The type of the example event.',
+    }),
+  ),
+})
+
 const READ = {
   group: 'Webhooks',
   path: Type.Object({ webhook_id: Type.String({ pattern: '^wh_[0-9A-Za-z]{1,64}$' }) }),
@@ -62,6 +79,7 @@ const READ = {
   isPrivate: true,
 } as const
 const WRITE = { ...READ, scope: 'webhooks' } as const
+const EXAMPLE_TIME = '2026-11-21T04:00:00.000Z'
 const ONE = '/v1/webhooks/{webhook_id}'
 const ONE_DELIVERY = `${ONE}/deliveries/{delivery_id}`
 
@@ -82,7 +100,9 @@ function collectionRoutes(parts: WebhookParts): readonly Route[] {
         body: webhookBodies(parts).create,
         answer: shapes.WebhookWithSecretSchema,
         status: 201,
-        refusals: { 400: `the account has as many webhooks as it may, or ${NEEDS_FILTER}` },
+        refusals: {
+          400: `the account has as many webhooks as it may, ${NEEDS_FILTER}, or the \`url\` has no Telegram chat`,
+        },
         bodyExamples: createExamples(catalog.names),
       },
       async ({ caller }, body) => {
@@ -101,6 +121,31 @@ function collectionRoutes(parts: WebhookParts): readonly Route[] {
       ({ caller }) => {
         const rows = webhooks.list(accountOf(caller)).map((row) => shownTo(caller, row, catalog))
         return json({ webhooks: rows, total: rows.length })
+      },
+    ),
+    route(
+      'GET /v1/webhooks/preview',
+      {
+        group: 'Webhooks',
+        budget: 'management',
+        isPrivate: true,
+        summary: 'The message that a webhook of a chat format posts for an example event',
+        description:
+          'A message for several events has at most ten of them, those with the largest amounts first.',
+        query: PreviewQuery,
+        answer: shapes.PreviewSchema,
+      },
+      (_, { format, event_type: name = 'whale.alert' }) => {
+        const type = types.find((one) => one.name === name || one.shortNames.includes(name))
+        if (type === undefined) {
+          const names = types.map((one) => one.name).join(', ')
+          throw new EngineError('BAD_REQUEST', `event_type is one of ${names}`)
+        }
+        const data = type.example(catalog.names)
+        const event = { type: type.name, timestamp: EXAMPLE_TIME, data }
+        const message = webhooks.chatMessage(format, Buffer.from(JSON.stringify(event)))
+        const body: unknown = JSON.parse(Buffer.from(message).toString('utf8'))
+        return json({ format, event_type: type.name, body })
       },
     ),
     route(
@@ -133,7 +178,7 @@ function changingRoutes(parts: WebhookParts): readonly Route[] {
         description: `What is left out stays; \`filters\` are replaced as a whole. \`active\` false pauses: nothing new is made for the webhook, and what waits is kept for 72 hours and posted once it is true again. True also ends a disabling, after which \`disabled_reason\` is null.`,
         body: bodies.change,
         answer: shapes.WebhookSchema,
-        refusals: { 400: NEEDS_FILTER, 404: UNKNOWN },
+        refusals: { 400: `${NEEDS_FILTER}, or the \`url\` has no Telegram chat`, 404: UNKNOWN },
         bodyExamples: {
           pause: { active: false },
           narrow: { event_types: ['trade.created'], filters: { min_usd: 1000, side: 'buy' } },
@@ -283,7 +328,7 @@ function deliveriesPage(
 function shownTo(caller: Caller | null, webhook: WebhookView, catalog: MarketIds) {
   const record = webhookRecord(webhook, catalog)
   if (caller?.scopes.includes('webhooks') === true) return record
-  return { ...record, url: `${new URL(record.url).origin}/…` }
+  return { ...record, url: hiddenUrl(webhook.url) }
 }
 
 function found<T>(value: T | null): T {
@@ -315,6 +360,11 @@ function createExamples(names: VenueTable) {
         market_ids: [names.exampleId],
         min_change: 0.02,
       },
+    },
+    telegram: {
+      url: 'https://api.telegram.org/bot1234567:token/sendMessage?chat_id=-1001234567890',
+      format: 'telegram',
+      event_types: ['whale.alert', 'arbitrage.opened'],
     },
     wallet: {
       url,

@@ -1,10 +1,13 @@
 // Writes the bodies of webhook events from the same records as REST and the stream. A body has at most 20 KB:
 // descriptions are dropped first, then long texts are truncated.
 
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { CatalogView, MarketView, MatchesView } from '../../actors/views.ts'
 import type { Clock } from '../../engine/clock.ts'
 import { assert } from '../../engine/errors.ts'
 import { formatTime, type PriceMicros, type TimeMs, timeMs } from '../../engine/units.ts'
+import { type ChatEvent, type ChatFormat, chatMessage } from '../../engine/webhooks/chat-message.ts'
 import type { EventCause, WebhookBodies } from '../../engine/webhooks/event-type.ts'
 import type { WebhookEventType } from '../../engine/webhooks/webhook.ts'
 import { marketRecord } from '../records/markets.ts'
@@ -21,6 +24,7 @@ export class EventBodies implements WebhookBodies {
   readonly types: readonly EventDescriptor[]
   readonly #byName: ReadonlyMap<WebhookEventType, EventDescriptor>
   readonly #parts: PayloadParts
+  readonly #publicUrl: string
 
   /** Default of `types`: all event types. */
   constructor(parts: {
@@ -28,8 +32,11 @@ export class EventBodies implements WebhookBodies {
     matches: Pick<MatchesView, 'matchedMarketOf'>
     clock: Clock
     types?: readonly EventDescriptor[]
+    /** Origin of the dashboard, to which chat messages link. */
+    publicUrl: string
   }) {
     this.types = parts.types ?? EVENTS
+    this.#publicUrl = parts.publicUrl
     this.#byName = new Map(this.types.map((type) => [type.name, type]))
     const { catalog, clock, matches } = parts
     this.#parts = {
@@ -51,7 +58,37 @@ export class EventBodies implements WebhookBodies {
     assert(payload !== null, `${cause.kind} causes ${type}`)
     return bytesOf(type, payload.timeMs, payload.data)
   }
+
+  chat(format: ChatFormat, bodies: readonly Uint8Array[], url: string): Uint8Array {
+    const events = bodies.map((body) => this.#chatEvent(body))
+    return Buffer.from(JSON.stringify(chatMessage(format, events, url)))
+  }
+
+  #chatEvent(body: Uint8Array): ChatEvent {
+    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'))
+    assert(Value.Check(BodySchema, value), 'a body has a type, a timestamp and data')
+    const type = this.#byName.get(value.type)
+    const texts = type?.chat(value.data) ?? null
+    const { marketId = null, title, lines = [] } = texts ?? { title: type?.summary ?? value.type }
+    const market = marketId === null ? null : this.#parts.catalog.find(marketId)
+    const named = market === null ? [] : [market.summary.question, market.ref.platform]
+    return {
+      kind: type?.noun ?? 'event',
+      title,
+      lines: [...named, ...lines],
+      link:
+        marketId === null ? null : `${this.#publicUrl}/#/market/${encodeURIComponent(marketId)}`,
+      usd: texts?.usd ?? 0,
+      timeMs: Date.parse(value.timestamp),
+    }
+  }
 }
+
+const BodySchema = Type.Object({
+  type: Type.String(),
+  timestamp: Type.String(),
+  data: Type.Unknown(),
+})
 
 /** Texts of a market that is no longer in the catalogue. */
 function textsWithout({ id, platform }: Pick<MarketView['ref'], 'id' | 'platform'>): MarketTexts {

@@ -1,9 +1,9 @@
 import type { Static } from '@sinclair/typebox'
 import type { CatalogView } from '../../actors/views.ts'
-import type { DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
+import type { DeliveryDetail, DeliveryView, WebhookView } from '../../actors/webhooks/views.ts'
 import { type TimeMs, toNumber, toSeconds } from '../../engine/units.ts'
 import { POST_HEADERS } from '../../engine/webhooks/post.ts'
-import type { ReceiverAnswer, StoredDelivery } from '../../engine/webhooks/webhook.ts'
+import type { ReceiverAnswer } from '../../engine/webhooks/webhook.ts'
 import type { DeliveryDetailSchema, DeliverySchema, WebhookSchema } from './schemas.ts'
 
 type WebhookRecord = Static<typeof WebhookSchema>
@@ -16,7 +16,8 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
   const { created, delivered, exhausted, dropped, pending } = webhook.counts
   return {
     id: webhook.id,
-    url: webhook.url,
+    url: webhook.format === 'standard' ? webhook.url : hiddenUrl(webhook.url),
+    format: webhook.format,
     event_types: [...webhook.eventTypes],
     filters: {
       // Earlier versions stored ids in lower case.
@@ -45,6 +46,9 @@ export function webhookRecord(webhook: WebhookView, catalog: MarketIds): Webhook
     throttled: webhook.throttledCount,
   }
 }
+
+/** A URL without its path and query, which often authorize the caller. */
+export const hiddenUrl = (url: string): string => `${new URL(url).origin}/…`
 
 export type MarketIds = Pick<CatalogView, 'find' | 'names'>
 
@@ -79,16 +83,17 @@ export function deliveryRecord(delivery: DeliveryView): DeliveryRecord {
 }
 
 /** A single delivery: posted body, headers without the signature, and the response. */
-export function deliveryDetail(delivery: StoredDelivery): DeliveryDetailRecord {
-  const { createdAtMs, eventId, last, body } = delivery
+export function deliveryDetail(delivery: DeliveryDetail): DeliveryDetailRecord {
+  const { createdAtMs, eventId, format, last, body } = delivery
   const atMs = last?.atMs ?? null
   const sent = atMs === null ? {} : { 'webhook-timestamp': String(toSeconds(atMs)) }
+  const identified = format === 'standard' ? { 'webhook-id': eventId, ...sent } : {}
   return {
     ...deliveryRecord(delivery),
     created_at_ms: createdAtMs,
     attempted_at_ms: atMs,
     request: {
-      headers: { ...POST_HEADERS, 'webhook-id': eventId, ...sent },
+      headers: { ...POST_HEADERS, ...identified },
       body: Buffer.from(body).toString('utf8'),
     },
     response: last?.answer === undefined ? null : answerRecord(last.answer),

@@ -39,6 +39,7 @@ export function webhookBodies(factors: RequestFactors) {
 export function requestOf(body: CreateBody, factors: RequestFactors): WebhookRequest {
   return {
     url: targetOf(body.url, factors),
+    format: body.format ?? 'standard',
     eventTypes: body.event_types.map((name) => canonical(name, factors)),
     filters: filtersOf(body.filters ?? {}, factors.catalog),
     description: body.description ?? null,
@@ -145,10 +146,10 @@ function brokenTexts(value: unknown) {
 
 /**
  * The rejected URL for the error message. A URL with `@` is not repeated, because the text before `@` may be a
- * password.
+ * password. A URL of a chat service is a secret.
  */
 function repeatedUrl(url: string): unknown {
-  return url.includes('@') ? '[redacted]' : echo(url)
+  return /@|\/bot\d|\/api\/webhooks\/|hooks\.slack/i.test(url) ? '[redacted]' : echo(url)
 }
 
 function valueError(reason: string, input: unknown, at: readonly number[] = []) {

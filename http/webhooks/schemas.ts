@@ -1,8 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { opportunityAgeMsMax } from '../../engine/limits.ts'
 import type { VenueTable } from '../../engine/venue-table.ts'
+import { CHAT_FORMATS, WEBHOOK_FORMATS } from '../../engine/webhooks/chat-message.ts'
 import { DELIVERY_STATUSES } from '../../engine/webhooks/webhook.ts'
-import { choice, nullable, pageFields, side } from '../schemas.ts'
+import { choice, field, nullable, pageFields, side } from '../schemas.ts'
 import type { EventDescriptor } from './types/event-type.ts'
 import { EVENT_TYPES, EVENTS } from './types/event-types.ts'
 
@@ -90,6 +91,11 @@ const eventTypesField = (types: readonly EventDescriptor[]) => {
     description: 'Each type once; short names are answered with the whole name.',
   })
 }
+const formatField = () =>
+  choice(WEBHOOK_FORMATS, {
+    description:
+      'Form of the posts: `standard` (default) is signed JSON, the others are messages of that chat service. It cannot be changed later. The url of `telegram` is https://api.telegram.org/bot<token>/sendMessage?chat_id=<number or @name>.',
+  })
 const descriptionField = () => optional(Type.String({ maxLength: TEXT_CHARACTERS_MAX }))
 const secretField = () =>
   optional(
@@ -102,6 +108,7 @@ export const createBody = (names: VenueTable, types: readonly EventDescriptor[] 
   Type.Object(
     {
       url: urlField(),
+      format: optional(formatField()),
       event_types: eventTypesField(types),
       filters: optional(filtersBody(names)),
       secret: secretField(),
@@ -217,6 +224,7 @@ export function webhookShapes(types: readonly string[]) {
   const WebhookSchema = Type.Object({
     id: Type.String(),
     url: Type.String(),
+    format: formatField(),
     event_types: Type.Array(choice(types), { minItems: 1 }),
     filters: WebhookFiltersSchema,
     description: nullable(Type.String()),
@@ -251,11 +259,23 @@ export function webhookShapes(types: readonly string[]) {
         headers: Type.Record(Type.String(), Type.String(), {
           description: 'As the last attempt sent them, without the signature.',
         }),
-        body: Type.String({ description: 'The very text that is posted at every attempt.' }),
+        body: Type.String({
+          description:
+            'The text that is posted at every attempt; for a chat format the message about this event alone.',
+        }),
       }),
       response: nullable(ReceiverAnswerSchema),
     }),
   ])
+
+  const PreviewSchema = Type.Object({
+    format: choice(CHAT_FORMATS, { description: 'The chat service.' }),
+    event_type: choice(types),
+    body: field(Type.Record(Type.String(), Type.Unknown()), 'The JSON that is posted.', {
+      text: 'Large trade: $8,600, bought Yes at 43¢',
+      blocks: [],
+    }),
+  })
 
   const DeliveriesSchema = Type.Object({
     deliveries: Type.Array(DeliverySchema),
@@ -269,6 +289,7 @@ export function webhookShapes(types: readonly string[]) {
     DeliverySchema,
     DeliveryDetailSchema,
     DeliveriesSchema,
+    PreviewSchema,
   }
 }
 

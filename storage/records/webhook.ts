@@ -17,6 +17,7 @@ import {
   usd,
 } from '../../engine/codec.ts'
 import { accountId, webhookId } from '../../engine/ids.ts'
+import { WEBHOOK_FORMATS } from '../../engine/webhooks/chat-message.ts'
 import {
   type DisabledReason,
   type PreviousSecret,
@@ -47,7 +48,7 @@ const filters = record<WebhookFilters>({
 })
 
 export const webhookCodec = listed<Webhook>(
-  5,
+  6,
   record<Webhook>({
     number: stated(({ key }) => webhookNumber(key.readUInt32BE(0))),
     id: as(text, webhookId),
@@ -61,6 +62,7 @@ export const webhookCodec = listed<Webhook>(
     createdAtMs: time,
     secret: text,
     isVerified: since(5, boolean, true),
+    format: since(6, choice(WEBHOOK_FORMATS), 'standard'),
     previousSecrets: rest(record<PreviousSecret>({ secret: text, untilMs: time })),
   }),
 )

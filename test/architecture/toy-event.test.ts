@@ -40,7 +40,7 @@ async function open(types: typeof TYPES) {
     storage: { webhooks: new MemoryWebhooks(), outbox, committed: async () => outbox.commit() },
     ...{ clock, caller, metrics, log: silentLog, box: new SecretBox('a key for tests') },
     random: seededRandom('toy event', 1),
-    bodies: new EventBodies({ catalog, matches, clock, types }),
+    bodies: new EventBodies({ catalog, matches, clock, types, publicUrl: '' }),
     market: (number) => catalog.byNumber(number)?.summary ?? null,
     isAccountActive: () => true,
     shareOf: () => webhookShareOf({ tier: 'enterprise' }),

@@ -14,6 +14,7 @@ export const marketClosed: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.closed',
   shortNames: ['closed'],
+  noun: 'closed market',
   summary: 'A market stopped trading',
   filters: MARKET_FILTERS,
   updateKinds: ['lifecycle'],

@@ -23,6 +23,7 @@ import { manyMarkets, VenueEvents } from '../support/worlds/venue-events.ts'
 
 const MARKETS = manyMarkets(4)
 const WEBHOOK = {
+  format: 'standard' as const,
   ...{ eventTypes: ['trade.created'], description: null },
   filters: {
     ...{

@@ -1,6 +1,7 @@
 // Description of a webhook event type. engine/webhooks/README.md explains how to add a type.
 
-import type { TSchema } from '@sinclair/typebox'
+import type { Static, TSchema } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
 import type { CatalogView } from '../../../actors/views.ts'
 import type { Trade } from '../../../engine/events.ts'
 import type { MarketRef } from '../../../engine/market/market.ts'
@@ -59,9 +60,32 @@ export interface EventDescriptor extends EventType {
   data(names: VenueTable): TSchema
   /** An example of `data` that matches the schema. */
   example(names: VenueTable): unknown
+  /** Name of one event in a chat message, in lower case. */
+  readonly noun: string
+  /** Texts of the event for a chat message. Null: `data` has an unknown form, and `summary` is shown. */
+  chat(data: unknown): ChatTexts | null
   /** Null if `cause` is no event of this type. `base`: the price last posted to the webhook. */
   write(cause: EventCause, parts: PayloadParts, base: PriceMicros | null): Payload | null
 }
+
+/** Texts of one event, unescaped. */
+export interface ChatTexts {
+  readonly title: string
+  /** Facts after the market's question. */
+  readonly lines: readonly string[]
+  /** The market that the message names and links to. Null: none. */
+  readonly marketId: string | null
+  /** Amount of the event, in US dollars. 0: it has none. */
+  readonly usd: number
+}
+
+/** Renders data that matches the schema. */
+export function chatOf<S extends TSchema>(schema: S, render: (data: Static<S>) => ChatTexts) {
+  return (data: unknown): ChatTexts | null => (Value.Check(schema, data) ? render(data) : null)
+}
+
+/** A price in cents, such as "43.5¢". */
+export const centsText = (price: number): string => `${Math.round(price * 1_000) / 10}¢`
 
 const NO_WALLETS: readonly string[] = []
 
@@ -86,6 +110,7 @@ export const PLAIN_TYPE = {
   expires: null,
   isManual: false,
   shapes: {},
+  chat: () => null,
 } as const
 
 /** Defaults for event types about trades. Their events have a trader, an amount and a side, and expire. */

@@ -1,12 +1,13 @@
 // Table of event types. A new type needs a description and an entry in `EVENTS`.
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import type { ArbitrageRefresh, ArbitrageUpdate, LifecycleEvent } from '../../../engine/events.ts'
 import type { VenueKey } from '../../../engine/ids.ts'
 import { whaleCloseMs } from '../../../engine/limits.ts'
 import { CLOSE_REASONS } from '../../../engine/opportunity.ts'
 import { MICROS, timeMs, usdMicros } from '../../../engine/units.ts'
 import type { VenueTable } from '../../../engine/venue-table.ts'
+import { dollars } from '../../../engine/webhooks/chat-message.ts'
 import type { Happening } from '../../../engine/webhooks/event-type.ts'
 import { MarketSchema } from '../../records/markets.ts'
 import {
@@ -21,6 +22,9 @@ import { StreamPriceSchema } from '../../ws/channels/prices.ts'
 import { EXAMPLE_TRADE } from '../../ws/channels/trades.ts'
 import { EXAMPLE_WHALE, WhaleSchema } from '../../ws/channels/whales.ts'
 import {
+  type ChatTexts,
+  centsText,
+  chatOf,
   type EventDescriptor,
   exampleOf,
   MARKET_FILTERS,
@@ -30,16 +34,35 @@ import {
   tradeHappening,
 } from './event-type.ts'
 
+function tradeTexts(
+  name: string,
+  trade: Static<typeof TradeSchema> | Static<typeof WhaleSchema>,
+): ChatTexts {
+  const { taker_side: side, taker_outcome: outcome, taker_price: price, taker } = trade
+  const { size, size_usd: usd, market_id: marketId } = trade
+  const action = side === 'sell' ? 'sold' : 'bought'
+  return {
+    title: `${name}: ${dollars(usd)}, ${action} ${outcome} at ${centsText(price)}`,
+    lines: [
+      `${size.toLocaleString('en-US')} contracts`,
+      ...(taker === null ? [] : [`Wallet ${taker}`]),
+    ],
+    ...{ marketId, usd },
+  }
+}
+
 const tradeCreated: EventDescriptor = {
   ...TRADE_TYPE,
   name: 'trade.created',
   shortNames: ['trade', 'trade_created'],
+  noun: 'trade',
   summary: 'A trade happened',
   updateKinds: ['trade'],
   needsFilter: true,
   happenings: (update) => (update.kind === 'trade' ? [tradeHappening(update, update.trade)] : []),
   data: () => TradeSchema,
   example: exampleOf(EXAMPLE_TRADE),
+  chat: chatOf(TradeSchema, (trade) => tradeTexts('Trade', trade)),
   write(cause, { textsOf }) {
     if (cause.kind !== 'trade') return null
     const { market, trade } = cause
@@ -52,6 +75,7 @@ const whaleAlert: EventDescriptor = {
   ...TRADE_TYPE,
   name: 'whale.alert',
   shortNames: ['whale', 'whale_alert'],
+  noun: 'large trade',
   summary: 'A large trade happened, summed up over its fills',
   updateKinds: ['whale'],
   minUsdDefault: usdMicros(5_000_000_000),
@@ -70,6 +94,7 @@ const whaleAlert: EventDescriptor = {
   },
   data: () => WhaleSchema,
   example: exampleOf(EXAMPLE_WHALE),
+  chat: chatOf(WhaleSchema, (whale) => tradeTexts('Large trade', whale)),
   write(cause, { textsOf }) {
     if (cause.kind !== 'whale') return null
     const { market, whale } = cause
@@ -95,6 +120,7 @@ const priceChanged: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'price.changed',
   shortNames: ['price', 'price_change', 'price_changed'],
+  noun: 'price change',
   summary: 'A price moved away from the one last sent',
   filters: [...MARKET_FILTERS, 'min_change'],
   updateKinds: ['price'],
@@ -132,6 +158,12 @@ const priceChanged: EventDescriptor = {
     mid_price: 0.425,
     source: 'midpoint',
   }),
+  chat: chatOf(PriceChangedSchema, ({ market_id, outcome, previous_price, price, change }) => ({
+    title: `${outcome}: ${centsText(previous_price)} → ${centsText(price)} (${change < 0 ? '−' : '+'}${centsText(Math.abs(change))})`,
+    lines: [],
+    marketId: market_id,
+    usd: 0,
+  })),
   write(cause, { catalog }, base) {
     if (cause.kind !== 'price' || base === null) return null
     const { market, price, venueTimeMs } = cause
@@ -158,11 +190,18 @@ const MarketResolvedSchema = Type.Object({
   ...LifecycleSchema.properties,
 })
 
+function resolvedText(first: string, second: string, price: number | null): string {
+  if (price === 1) return first
+  if (price === 0) return second
+  return price === null ? 'payout not yet known' : `${first} pays ${centsText(price)}`
+}
+
 /** A resolved market. Posted again if its payout becomes known later or is corrected. */
 const marketResolved: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'market.resolved',
   shortNames: ['resolved', 'market_resolved'],
+  noun: 'resolution',
   summary: 'A market was resolved, or its settlement price became known after that',
   filters: MARKET_FILTERS,
   updateKinds: ['lifecycle'],
@@ -175,6 +214,12 @@ const marketResolved: EventDescriptor = {
   shapes: { MarketResolvedSchema },
   data: () => MarketResolvedSchema,
   example: exampleOf({ market_id: `venue_a_${EXAMPLE_IDS.condition}`, ...EXAMPLE_LIFECYCLE }),
+  chat: chatOf(MarketResolvedSchema, ({ market_id, outcomes, settlement_price: price }) => ({
+    title: `Resolved: ${resolvedText(outcomes[0] ?? 'Yes', outcomes[1] ?? 'No', price)}`,
+    lines: [],
+    marketId: market_id,
+    usd: 0,
+  })),
   write(cause) {
     if (cause.kind !== 'lifecycle') return null
     const data = { market_id: cause.market.id, ...lifecycleRecord(cause) }
@@ -186,10 +231,16 @@ const marketResolved: EventDescriptor = {
 const matchCreatedSchema = (names: VenueTable) =>
   Type.Object(pairFields(names, () => nullable(MarketSchema)))
 
+const MatchTextsSchema = Type.Record(
+  Type.String(),
+  nullable(Type.Object({ id: Type.String(), question: Type.String() })),
+)
+
 const matchCreated: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'match.created',
   shortNames: ['match', 'match_created'],
+  noun: 'match',
   summary: 'A market was found to ask the same as one on the other venue',
   filters: MARKET_FILTERS,
   updateKinds: ['lifecycle'],
@@ -206,6 +257,17 @@ const matchCreated: EventDescriptor = {
   data: matchCreatedSchema,
   example: ({ platforms }) =>
     Object.fromEntries(platforms.slice(0, 2).map((platform) => [platform, null])),
+  chat: chatOf(MatchTextsSchema, (sides) => {
+    const found = Object.entries(sides).flatMap(([platform, side]) =>
+      side === null ? [] : [{ platform, ...side }],
+    )
+    return {
+      title: 'The same question at two venues',
+      lines: found.slice(1).map(({ platform, question }) => `${platform}: ${question}`),
+      marketId: found[0]?.id ?? null,
+      usd: 0,
+    }
+  }),
   write(cause, { catalog, recordOf }) {
     if (cause.kind !== 'lifecycle') return null
     const { market, matchedMarket, venueTimeMs } = cause
@@ -229,6 +291,22 @@ const OPPORTUNITY_TYPE = {
   updateKinds: ['arbitrage'],
 } as const
 
+function opportunityTexts(opportunity: Static<typeof OpportunitySchema>, name: string): ChatTexts {
+  const { legs, profit_usd: profit, cost_usd: cost, fees_usd: fees } = opportunity
+  return {
+    title: `${name}: ${dollars(profit)} profit after fees`,
+    lines: [
+      ...legs.map(
+        ({ platform, side, outcome, contracts, avg_price: price, fee_usd: fee }) =>
+          `${platform}: ${side} ${contracts} × ${outcome} at ${centsText(price)}, fee ${dollars(fee)}`,
+      ),
+      `Cost ${dollars(cost)}, fees ${dollars(fees)}`,
+    ],
+    marketId: legs[0]?.market_id ?? null,
+    usd: profit,
+  }
+}
+
 /** The id of the opportunity identifies the event. A webhook for several of its markets receives it once. */
 function opportunityHappenings(
   { opportunity, receivedAtMs, peak }: ArbitrageRefresh,
@@ -249,6 +327,7 @@ const arbitrageOpened: EventDescriptor = {
   ...OPPORTUNITY_TYPE,
   name: 'arbitrage.opened',
   shortNames: ['arbitrage', 'arbitrage_opened'],
+  noun: 'arbitrage opportunity',
   summary: 'Outcomes can be bought together at a profit, after depth and fees',
   expires: 'unposted',
   happenings(update) {
@@ -258,6 +337,7 @@ const arbitrageOpened: EventDescriptor = {
   shapes: { OpportunitySchema },
   data: () => OpportunitySchema,
   example: exampleOf(EXAMPLE_OPPORTUNITY),
+  chat: chatOf(OpportunitySchema, (opportunity) => opportunityTexts(opportunity, 'Arbitrage')),
   write(cause) {
     if (cause.kind !== 'arbitrage') return null
     const { opportunity, receivedAtMs } = cause
@@ -275,6 +355,7 @@ const arbitrageClosed: EventDescriptor = {
   ...OPPORTUNITY_TYPE,
   name: 'arbitrage.closed',
   shortNames: ['arbitrage_closed'],
+  noun: 'ended opportunity',
   summary: 'An opportunity ended',
   happenings(update) {
     if (update.kind !== 'arbitrage' || update.event !== 'closed') return []
@@ -283,6 +364,9 @@ const arbitrageClosed: EventDescriptor = {
   shapes: { ClosedOpportunitySchema },
   data: () => ClosedOpportunitySchema,
   example: exampleOf({ close_reason: 'prices', ...EXAMPLE_OPPORTUNITY }),
+  chat: chatOf(ClosedOpportunitySchema, (opportunity) =>
+    opportunityTexts(opportunity, `Arbitrage ended (${opportunity.close_reason})`),
+  ),
   write(cause) {
     if (cause.kind !== 'arbitrage') return null
     const { opportunity, reason, receivedAtMs } = cause
@@ -299,6 +383,7 @@ const webhookTest: EventDescriptor = {
   ...PLAIN_TYPE,
   name: 'webhook.test',
   shortNames: ['test', 'webhook_test'],
+  noun: 'test',
   summary: 'A test was asked for',
   filters: [],
   updateKinds: [],
@@ -307,6 +392,9 @@ const webhookTest: EventDescriptor = {
   shapes: { WebhookTestSchema },
   data: () => WebhookTestSchema,
   example: () => ({ webhook_id: 'wh_1b2c', message: MESSAGE }),
+  chat: chatOf(WebhookTestSchema, ({ message }) => ({
+    ...{ title: message, lines: [], marketId: null, usd: 0 },
+  })),
   write(cause) {
     if (cause.kind !== 'test') return null
     const { webhook, timeMs } = cause

@@ -26,6 +26,7 @@ function randomWebhook(random: Random, number: number): Webhook {
     id: webhookId(`wh_${number}`),
     number: webhookNumber(number),
     ...{ accountId: ALICE, url: 'https://example.com', description: null },
+    format: 'standard',
     eventTypes: EVENT_TYPES.filter(() => random.below(2) === 0),
     filters: {
       ...NO_FILTERS,

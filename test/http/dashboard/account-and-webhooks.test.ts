@@ -318,7 +318,12 @@ const counts = { created: 3, delivered: 2, exhausted: 0, dropped: 0, pending: 1 
 test('explains why a webhook receives no events, and hides counts of zero', () => {
   const nowMs = 1_000_000_000
   const webhook = (set: Partial<Webhook>): Webhook => ({
-    ...{ id: 'wh_1', url: 'https://example.com/', event_types: ['trade.created'] },
+    ...{
+      id: 'wh_1',
+      format: 'standard',
+      url: 'https://example.com/',
+      event_types: ['trade.created'],
+    },
     ...{ description: null, active: true, disabled_reason: null, created_at: 1 },
     ...{ failing_since: null, previous_secret_until: null, counts, throttled: 0 },
     verified: true,

@@ -32,6 +32,7 @@ const ALL = '/v1/webhooks'
 const ONE = `${ALL}/{webhook_id}`
 const DELIVERY = `${ONE}/deliveries/{delivery_id}`
 const RETRY = `${DELIVERY}/retry`
+const PREVIEW = `${ALL}/preview`
 const ROUTES = [
   ['POST', ALL],
   ['GET', ALL],
@@ -113,6 +114,7 @@ describe('webhook routes', () => {
     assert.deepEqual(record, {
       id: made.id,
       url: URL_OK,
+      format: 'standard',
       event_types: ['trade.created'],
       filters: { ...none, categories: null, ...filters },
       description: 'a bot',
@@ -595,3 +597,34 @@ function hostile(): readonly (readonly [body: unknown, failures: string])[] {
     [{ ...GOOD, filters: { market_ids: many(101, 'venue_a_1') } }, 'filters.market_ids too_long'],
   ]
 }
+
+describe('chat formats', () => {
+  const url = 'https://api.telegram.org/bot12:secret/sendMessage?chat_id=-100'
+
+  test('never shows the URL of a chat webhook again, and shows its format', async () => {
+    const { id, ...made } = await make({ url, format: 'telegram' })
+    const read = await got(200, 'GET', ONE, { id })
+    const list = await got(200, 'GET', ALL)
+    const changed = await got(200, 'PATCH', ONE, { id, body: { description: 'a chat' } })
+    assert.ok(!JSON.stringify([made, read, list, changed]).includes('12:secret'))
+    assert.equal(read.url, 'https://api.telegram.org/…')
+    assert.equal(read.format, 'telegram')
+    const problem = await ask('POST', ALL, { body: { ...GOOD, url: url.replace('https', 'ftp') } })
+    assert.equal(problem.status, 422)
+    assert.ok(!problem.body.includes('12:secret'))
+    await got(204, 'DELETE', ONE, { id })
+  })
+
+  test('returns the message of each event type and chat format as a preview', async () => {
+    for (const format of ['slack', 'discord', 'telegram']) {
+      for (const type of EVENT_TYPES) {
+        const query = `?format=${format}&event_type=${type}`
+        const preview = await got(200, 'GET', PREVIEW, { query })
+        assert.equal(preview.event_type, type)
+        assert.equal(typeof preview.body, 'object')
+      }
+    }
+    const { detail } = await got(400, 'GET', PREVIEW, { query: '?format=slack&event_type=x' })
+    assert.match(String(detail), /event_type is one of trade\.created, /)
+  })
+})

@@ -48,7 +48,7 @@ function world(names: VenueTable = NAMES, set: Parameters<FakeEngine['add']>[1] 
   engine.publisher.watch({ name: 'recorder', onUpdate: (update) => updates.push(update) })
   const [one, other] = [engine.add('a0', set), engine.add('b0', { ...set, venue: 'b' })]
   const { catalog, matches } = engine
-  const bodies = new EventBodies({ catalog, matches, clock })
+  const bodies = new EventBodies({ catalog, matches, clock, publicUrl: 'https://twinbook.example' })
   const json = new JsonEncoder({ epoch: engine.epoch, catalog, nowMs: () => clock.nowMs() })
   return { clock, engine, updates, one, other, bodies, json }
 }

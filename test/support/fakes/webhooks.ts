@@ -1,6 +1,7 @@
 // Webhooks send nothing. Tests and the method `test` create deliveries, which do not change.
 
 import type {
+  DeliveryDetail,
   DeliveryView,
   WebhookChange,
   WebhookRequest,
@@ -11,7 +12,8 @@ import type { Clock } from '../../../engine/clock.ts'
 import { EngineError } from '../../../engine/errors.ts'
 import { type AccountId, webhookId } from '../../../engine/ids.ts'
 import { DAY_MS, type TimeMs, timeMs } from '../../../engine/units.ts'
-import type { Delivery, DeliveryStatus, StoredDelivery } from '../../../engine/webhooks/webhook.ts'
+import type { ChatFormat } from '../../../engine/webhooks/chat-message.ts'
+import type { Delivery, DeliveryStatus } from '../../../engine/webhooks/webhook.ts'
 
 export const BODY = '{"type":"trade.created","data":{}}'
 
@@ -48,12 +50,12 @@ export class FakeWebhooks implements WebhooksView {
       throw new EngineError('BAD_REQUEST', `an account may have ${this.countMax} webhooks`)
     }
     this.#made += 1
-    const { url, eventTypes, filters, description } = request
+    const { url, format, eventTypes, filters, description } = request
     const secret = request.secret ?? this.#secret()
     const webhook = {
       id: webhookId(`wh_${this.#made}`),
       accountId: account,
-      ...{ url, eventTypes, filters, description },
+      ...{ url, format, eventTypes, filters, description },
       isActive: true,
       disabledReason: null,
       createdAtMs: this.#now(),
@@ -74,6 +76,10 @@ export class FakeWebhooks implements WebhooksView {
     const ended = isRevived ? { disabledReason: null, failingSinceMs: null } : {}
     row.webhook = { ...row.webhook, ...change, ...ended }
     return viewOf(row)
+  }
+
+  chatMessage(format: ChatFormat, body: Uint8Array): Uint8Array {
+    return Buffer.from(JSON.stringify({ format, text: Buffer.from(body).toString() }))
   }
 
   async remove(account: AccountId, id: string): Promise<boolean> {
@@ -107,9 +113,11 @@ export class FakeWebhooks implements WebhooksView {
       .slice(0, limit)
   }
 
-  delivery(account: AccountId, id: string, number: number): StoredDelivery | null {
-    const delivery = this.#find(account, id)?.deliveries[number - 1]
-    return delivery === undefined ? null : { ...delivery, body: Buffer.from(BODY) }
+  delivery(account: AccountId, id: string, number: number): DeliveryDetail | null {
+    const row = this.#find(account, id)
+    const delivery = row?.deliveries[number - 1]
+    if (row === null || delivery === undefined) return null
+    return { ...delivery, format: row.webhook.format, body: Buffer.from(BODY) }
   }
 
   async retry(account: AccountId, id: string, number: number): Promise<DeliveryView | null> {

@@ -136,7 +136,8 @@ function makeWebhook(engine: FakeEngine, account: AccountId) {
     ...{ minProfit: null, minEdge: null, minAgeMs: null },
     ...{ side: null, takerSide: null, eventSlugs: null, categories: null },
   }
-  const request = { url: 'https://example.com/', eventTypes: EVENT_TYPES, filters }
+  const format = 'standard' as const
+  const request = { url: 'https://example.com/', format, eventTypes: EVENT_TYPES, filters }
   return engine.webhooks.create(account, { ...request, description: null, secret: null })
 }
 
@@ -294,6 +295,7 @@ const SEEDS: Readonly<Record<string, Seed>> = {
       description: 'a bot',
     }),
   },
+  'GET /v1/webhooks/preview': { query: { format: 'slack', event_type: 'whale.alert' } },
   'GET /v1/webhooks/{webhook_id}': { path: ownWebhook, reach: noWebhook },
   'PATCH /v1/webhooks/{webhook_id}': {
     path: ownWebhook,

@@ -50,6 +50,7 @@ export function webhook(id: string, changes: Partial<Webhook> = {}): Omit<Webhoo
     id: webhookId(`wh_${id}`),
     accountId: accountId('acc_one'),
     url: `https://example.com/${id}`,
+    format: 'standard',
     eventTypes: ['trade.created', 'webhook.test'],
     filters: NO_FILTERS,
     description: null,

@@ -11,6 +11,7 @@ import { silentLog } from '../../../engine/process/log.ts'
 import { Metrics } from '../../../engine/process/metrics.ts'
 import { seededRandom } from '../../../engine/random.ts'
 import { priceMicros, sizeMicros, timeMs, usdMicros } from '../../../engine/units.ts'
+import type { ChatFormat } from '../../../engine/webhooks/chat-message.ts'
 import type { EventCause, WebhookBodies } from '../../../engine/webhooks/event-type.ts'
 import { SecretBox } from '../../../engine/webhooks/secret-box.ts'
 import type { Delivery, WebhookNumber } from '../../../engine/webhooks/webhook.ts'
@@ -28,6 +29,7 @@ export const ALICE = accountId('acc_alice')
 export const BOB = accountId('acc_bob')
 export const request = (set: Partial<WebhookRequest> = {}): WebhookRequest => ({
   url: 'https://example.com/hook',
+  format: 'standard',
   eventTypes: ['trade.created'],
   filters: NO_FILTERS,
   description: null,
@@ -46,6 +48,15 @@ export class CountingBodies implements WebhookBodies {
     this.count += 1
     return bytes({ type, data: dataOf(cause, base), count: this.count })
   }
+
+  /** Lists the counts of the bodies. */
+  chat(format: ChatFormat, bodies: readonly Uint8Array[]): Uint8Array {
+    return bytes({ format, counts: bodies.map(idOf) })
+  }
+}
+
+function idOf(body: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(body).toString()).count
 }
 
 function dataOf(cause: EventCause, base: number | null): unknown {
