@@ -36,6 +36,6 @@ test('the Python client returns what the REST API and the replay return', {
     },
   })
   assert.equal(ended.code, 0, ended.output)
-  assert.match(ended.output, /Ran 14 tests/)
+  assert.match(ended.output, /Ran 17 tests/)
   t.diagnostic(ended.output)
 })

@@ -10,13 +10,18 @@ import { PACKAGE, PYTHON, run, skipWithout } from './python/run-python.ts'
 const folder = testFolder('python-package')
 mkdirSync(folder, { recursive: true })
 
-test('mypy finds no error in the Python client in strict mode', {
+test('mypy accepts the Python client and a program that uses it in strict mode', {
   skip: skipWithout('mypy'),
 }, async () => {
-  const ended = await run(PYTHON, [
-    ...['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy')],
-    ...['--config-file', join(PACKAGE, 'pyproject.toml'), join(PACKAGE, 'twinbook')],
-  ])
+  const ended = await run(
+    PYTHON,
+    [
+      ...['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'mypy')],
+      ...['--config-file', join(PACKAGE, 'pyproject.toml'), join(PACKAGE, 'twinbook')],
+      'test/http/client/python/typed_program.py',
+    ],
+    { env: { MYPYPATH: PACKAGE } },
+  )
   assert.equal(ended.code, 0, ended.output)
 })
 

@@ -26,18 +26,26 @@ Parameter = str | int | float | bool | Sequence[str] | None
 FIRST_DELAY_S = 0.5
 DELAY_MAX_S = 30.0
 RETRIED = (429, 503)
+NO_MARKET = "no such market"
+"""`detail` of the service for an unknown market id."""
 
 
 def check_host(host: str) -> str:
     """Returns the address without a trailing slash. Raises ConfigurationError if it has no scheme or host."""
-    parts = urlsplit(host)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
-        raise ConfigurationError(
-            f'The host {host!r} is not an address. Use a scheme and a host, like "http://127.0.0.1:8080".'
-        )
+    try:
+        parts = urlsplit(host)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise ConfigurationError(_host_advice(host)) from error
+    if not is_valid or not host.isprintable() or " " in host:
+        raise ConfigurationError(_host_advice(host))
     if parts.path not in ("", "/") or parts.query or parts.fragment:
         raise ConfigurationError(f"The host {host!r} must have no path. Use {parts.scheme}://{parts.netloc}.")
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _host_advice(host: str) -> str:
+    return f'The host {host!r} is not an address. Use a scheme and a host, like "http://127.0.0.1:8080".'
 
 
 def check_key(key: str) -> str:
@@ -67,11 +75,11 @@ class Transport:
         self._retries = retries
         self._sleep = sleep
         self._decoder = decoder
-        self._http = httpx.Client(
-            base_url=self._host,
-            headers={"X-API-Key": check_key(key), "User-Agent": "twinbook-python"},
-            timeout=timeout_s,
-        )
+        headers = {"X-API-Key": check_key(key), "User-Agent": "twinbook-python"}
+        try:
+            self._http = httpx.Client(base_url=self._host, headers=headers, timeout=timeout_s)
+        except httpx.InvalidURL as error:
+            raise ConfigurationError(_host_advice(host)) from error
 
     def close(self) -> None:
         self._http.close()
@@ -135,6 +143,8 @@ class Transport:
         status = response.status_code
         detail = self._detail(response)
         kind, advice = _ADVICE.get(status, (ApiError, ""))
+        if detail == NO_MARKET:
+            advice = "Find market ids with client.markets.search(text)."
         message = f"{status}: {detail}. {advice}".strip()
         return kind(message, status=status, detail=detail)
 
@@ -154,7 +164,7 @@ class Transport:
 _ADVICE: dict[int, tuple[type[ApiError], str]] = {
     400: (InvalidRequestError, "Correct the parameters and try again."),
     401: (AuthenticationError, "Pass a valid key=... or set TWINBOOK_API_KEY."),
-    404: (NotFoundError, "Find market ids with client.markets.search(text)."),
+    404: (NotFoundError, ""),
     422: (InvalidRequestError, "Correct the parameters and try again."),
     429: (RateLimitError, "Send fewer requests, or use an account with a higher quota."),
     503: (UnavailableError, "The service is overloaded or starting. Try again later."),

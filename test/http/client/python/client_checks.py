@@ -3,6 +3,8 @@
 import dataclasses
 import json
 import os
+import socket
+import threading
 import unittest
 import urllib.request
 from datetime import datetime, timezone
@@ -14,6 +16,7 @@ import twinbook as tb
 from twinbook import records
 from twinbook._decode import Decoder
 from twinbook._transport import Transport
+from twinbook.replay import _TYPES
 
 HOST, KEY, POOR_KEY = os.environ["HOST"], os.environ["KEY"], os.environ["POOR_KEY"]
 TAPE_HOST, TAPE_KEY = os.environ["TAPE_HOST"], os.environ["TAPE_KEY"]
@@ -87,6 +90,39 @@ class RestChecks(unittest.TestCase):
                 self.same(found, expected)
         self.assertIn(client.health().status, ("ok", "degraded"))
 
+    def test_the_documented_example_of_each_record_is_decoded(self):
+        document = json.loads(fetch("/openapi.json"))
+        decoder = Decoder(float)
+        for record, path, key in [
+            (records.Whale, "/v1/whales", "trades"),
+            (records.Match, "/v1/matching-markets", "matches"),
+            (records.Opportunity, "/v1/arbitrage", "opportunities"),
+            (records.PastOpportunity, "/v1/arbitrage/history", "opportunities"),
+            (records.RankedWallet, "/v1/wallets", "wallets"),
+            (records.Wallet, "/v1/wallets/{address}", None),
+            (records.WalletPnl, "/v1/wallets/{address}/pnl", None),
+            (records.WalletTrade, "/v1/wallets/{address}/trades", "trades"),
+            (records.WalletPosition, "/v1/wallets/{address}/positions", "positions"),
+            (records.WalletActivity, "/v1/wallets/{address}/activity", "activities"),
+            (records.BookSnapshot, "/v1/markets/{market_id}/orderbook/history", "snapshots"),
+            (records.Health, "/health", None),
+        ]:
+            with self.subTest(path):
+                content = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
+                example = content["example"] if key is None else content["example"][key][0]
+                self.same(decoder.record(record, example), example)
+
+    def test_the_documented_example_of_each_replay_message_is_decoded(self):
+        messages = json.loads(fetch("/asyncapi.json"))["components"]["messages"]
+        decoded = 0
+        for message in messages.values():
+            for example in message.get("examples", []):
+                payload = example["payload"]
+                if payload.get("type") in _TYPES:
+                    self.same(Decoder(float).record(_TYPES[payload["type"]], payload), payload)
+                    decoded += 1
+        self.assertGreaterEqual(decoded, len(_TYPES))
+
     def test_iteration_returns_each_row_once_over_several_pages(self):
         all_rows = json.loads(fetch(f"/v1/markets/{self.traded}/trades?limit=500"))["trades"]
         rows = self.client.trades(self.traded)
@@ -121,7 +157,7 @@ class RestChecks(unittest.TestCase):
         print(table[["price", "size", "side", "outcome"]].head(3))
 
     def test_wrong_keys_hosts_and_markets_raise_what_to_do(self):
-        for host in ("127.0.0.1:8080", "localhost", "ws://localhost", "", "http://", "http://localhost/v1"):
+        for host in ("127.0.0.1:8080", "localhost", "ws://localhost", "", "http://", "http://localhost/v1", "http://a b", "http://x:99999", "http://[", "http://x:y"):
             with self.assertRaisesRegex(tb.ConfigurationError, "Use "):
                 tb.Client(host, KEY)
         os.environ.pop("TWINBOOK_API_KEY", None)
@@ -177,6 +213,28 @@ class AnswerChecks(unittest.TestCase):
         transport._http = httpx.Client(base_url=HOST, transport=httpx.MockTransport(lambda _: answers.pop(0)))
         self.assertEqual(transport.get("/v1/markets", {}), {})
         self.assertTrue(0.25 <= slept[0] <= 0.5 <= slept[1] <= 1)
+
+    def test_a_replay_that_ends_early_raises_after_the_received_messages(self):
+        line = json.dumps({"type": "disconnect", "platform": "venue_a", "reason": "killed", "from_ms": 1, "to_ms": 2, "published_ms": 3})
+        chunk = (line + "\n").encode()
+        with socket.create_server(("127.0.0.1", 0)) as server:
+
+            def answer():
+                connection, _ = server.accept()
+                with connection:
+                    connection.recv(65536)
+                    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                    connection.sendall(head + b"%x\r\n%s\r\n" % (len(chunk), chunk))
+
+            thread = threading.Thread(target=answer)
+            thread.start()
+            received = []
+            with tb.Client(f"http://127.0.0.1:{server.getsockname()[1]}", KEY, retries=0) as client:
+                with self.assertRaises(tb.ConnectionFailedError):
+                    for message in client.replay(0, 1):
+                        received.append(message)
+            thread.join()
+        self.assertEqual([message.type for message in received], ["disconnect"])
 
     def test_a_repeated_cursor_raises(self):
         page = {"trades": [], "cursor": "same"}
