@@ -41,6 +41,7 @@ export function readTargetUrl(
   }
   if (!URL.canParse(text)) return { problem: `must be a URL such as ${EXAMPLE}` }
   const url = new URL(text)
+  if (url.pathname === MASKED_PATH) return { problem: MASKED }
   const problem = problemOf(url, policy)
   if (problem !== null) return { problem }
   url.hash = ''
@@ -48,6 +49,10 @@ export function readTargetUrl(
 }
 
 const EXAMPLE = 'https://example.com/hooks'
+/** `/…`, which answers show in place of a secret path and query. */
+const MASKED_PATH = '/%E2%80%A6'
+const MASKED =
+  'the path `/…` replaces a hidden path and query: give the whole URL, or leave `url` out of a change'
 const TOO_LONG = `a URL has at most ${URL_CHARACTERS_MAX} characters, after encoding too`
 
 function problemOf(url: URL, policy: CallPolicy): string | null {

@@ -615,6 +615,14 @@ describe('chat formats', () => {
     await got(204, 'DELETE', ONE, { id })
   })
 
+  test('refuses a change to the masked URL', async () => {
+    const { id, url: masked } = await make({ url, format: 'telegram' })
+    const { body, status } = await ask('PATCH', ONE, { id, body: { url: masked } })
+    assert.equal(status, 422)
+    assert.match(body, /give the whole URL, or leave `url` out of a change/)
+    await got(204, 'DELETE', ONE, { id })
+  })
+
   test('returns the message of each event type and chat format as a preview', async () => {
     for (const format of ['slack', 'discord', 'telegram']) {
       for (const type of EVENT_TYPES) {
