@@ -21,12 +21,12 @@ class Decoder:
     """Decodes records whose numbers have the type `price_type`: float or Decimal."""
 
     def __init__(self, price_type: type[float] | type[Decimal]) -> None:
-        self._price_type = price_type
+        self.price_type = price_type
         self._converter_of: Callable[[Any], Converter] = lru_cache(maxsize=512)(self._make)
 
     def json(self, text: str | bytes) -> object:
         """Parses JSON. Decimals have exactly the digits of the text."""
-        parse_float = Decimal if self._price_type is Decimal else None
+        parse_float = Decimal if self.price_type is Decimal else None
         try:
             value: object = json.loads(text, parse_float=parse_float)
         except ValueError as error:
@@ -61,7 +61,7 @@ class Decoder:
     def _number(self, value: object) -> float | Decimal:
         if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
             raise ProtocolError(f"a number is expected, not {value!r:.80}")
-        return self._price_type(value)
+        return self.price_type(value)
 
     def _union(self, hints: tuple[Any, ...]) -> Converter:
         has_none = NoneType in hints

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Generic
+from decimal import Decimal
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Generic, get_type_hints
 
 from . import records
 from ._decode import Decoder
 from ._frames import frame
+from ._parquet import write_parquet
 from ._transport import Parameter, Transport
 from .errors import ProtocolError
 from .records import N, ReplayMessage
@@ -51,6 +54,15 @@ class Replay(Generic[N]):
         """
         return frame(row for value in self._values() for row in self._rows(value))
 
+    def to_parquet(self, path: str | PathLike[str]) -> int:
+        """Writes the rows of `to_df` to a Parquet file and returns their number. Needs pyarrow.
+
+        The file has a column for every field of the messages. Lists and objects are JSON texts, Decimals have six
+        decimal places. At most 65,536 rows are in memory. If the replay ends early, no file remains.
+        """
+        rows = (row for value in self._values() for row in self._rows(value))
+        return write_parquet(path, rows, _columns(), self._decoder.price_type)
+
     def _values(self) -> Iterator[dict[str, Any]]:
         for line in self._transport.lines("/v1/replay", self._parameters):
             value = self._decoder.json(line)
@@ -64,7 +76,6 @@ class Replay(Generic[N]):
         return message
 
     def _rows(self, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        # Checks the message.
         message = self._message(value)
         head = {name: one for name, one in value.items() if name != "data"}
         if isinstance(message, (records.SnapshotMessage, records.UpdateMessage)):
@@ -74,6 +85,27 @@ class Replay(Generic[N]):
             if not levels:
                 yield head
         else:
-            data = value.get("data")
-            yield {**head, **data} if isinstance(data, dict) else head
+            yield {**head, **_numbers(value.get("data"), getattr(message, "data", None))}
+
+
+def _numbers(data: object, record: object) -> dict[str, Any]:
+    """The fields of `data`, with numbers of the price type."""
+    if not isinstance(data, dict):
+        return {}
+    decoded = {name: getattr(record, name, one) for name, one in data.items()}
+    return {name: one if isinstance(one, (float, Decimal)) else data[name] for name, one in decoded.items()}
+
+
+def _columns() -> dict[str, Any]:
+    """Type hint of each column of the rows."""
+    columns: dict[str, Any] = {}
+    for message_type in _TYPES.values():
+        for name, hint in get_type_hints(message_type).items():
+            if name != "data":
+                columns.setdefault(name, hint)
+    columns.update(get_type_hints(records.Level))
+    for data_type in (records.StreamPrice, records.Trade, records.Whale, records.Lifecycle):
+        for name, hint in get_type_hints(data_type).items():
+            columns.setdefault(name, hint)
+    return columns
 

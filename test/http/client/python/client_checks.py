@@ -1,9 +1,11 @@
 """Checks of the Python client against a running service. The judge is the JSON of the REST API."""
 
 import dataclasses
+import importlib.util
 import json
 import os
 import socket
+import tempfile
 import threading
 import unittest
 import urllib.request
@@ -21,6 +23,8 @@ from twinbook.replay import _TYPES
 HOST, KEY, POOR_KEY = os.environ["HOST"], os.environ["KEY"], os.environ["POOR_KEY"]
 TAPE_HOST, TAPE_KEY = os.environ["TAPE_HOST"], os.environ["TAPE_KEY"]
 TAPE_FROM, TAPE_TO = int(os.environ["TAPE_FROM"]), int(os.environ["TAPE_TO"])
+
+HAS_PYARROW = importlib.util.find_spec("pyarrow") is not None
 
 
 def fetch(path, host=HOST, key=KEY):
@@ -273,6 +277,27 @@ class ReplayChecks(unittest.TestCase):
                 rows.append((data["side"], data["price"], data["size"]))
         found = table[table["type"].isin(["snapshot", "update", "trade"])].dropna(subset=["price"])
         self.assertEqual(list(found[["side", "price", "size"]].itertuples(index=False, name=None)), rows)
+
+    @unittest.skipUnless(HAS_PYARROW, "pyarrow is missing; .ci/run installs it")
+    def test_a_parquet_file_has_the_rows_of_the_data_frame(self):
+        from pyarrow.parquet import read_table
+
+        channels = ["orderbook", "trades", "prices"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "replay.parquet")
+            for price_type in (float, Decimal):
+                with tb.Client(TAPE_HOST, TAPE_KEY, price_type=price_type) as client:
+                    replay = client.replay(TAPE_FROM, TAPE_TO, channels=channels)
+                    expected = replay.to_df().astype(object)
+                    self.assertEqual(replay.to_parquet(path), len(expected))
+                rows = read_table(path).to_pylist()
+                for row, (_, frame_row) in zip(rows, expected.iterrows(), strict=True):
+                    for name, value in frame_row.items():
+                        missing = value is None or value != value
+                        self.assertEqual(row[name], None if missing else value, name)
+            with self.assertRaises(tb.InvalidRequestError):
+                self.client.replay(TAPE_TO, TAPE_FROM).to_parquet(path)
+            self.assertEqual(os.listdir(folder), ["replay.parquet"])
 
     def test_an_invalid_period_raises_what_to_do(self):
         with self.assertRaises(tb.InvalidRequestError):
