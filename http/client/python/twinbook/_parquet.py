@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from itertools import islice
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any
 
+from ._kinds import kind_of
 from .errors import ConfigurationError
 
 ROWS_OF_GROUP = 65_536
@@ -31,7 +31,7 @@ def write_parquet(
         ) from error
     numbers = pyarrow.float64() if price_type is float else pyarrow.decimal128(38, 6)
     types = {str: pyarrow.string(), int: pyarrow.int64(), bool: pyarrow.bool_(), float: numbers}
-    kinds = {name: _kind(hint) for name, hint in columns.items()}
+    kinds = {name: kind_of(hint) for name, hint in columns.items()}
     schema = pyarrow.schema([(name, types[kind or str]) for name, kind in kinds.items()])
     target = os.fspath(path)
     unfinished = f"{target}.unfinished"
@@ -49,18 +49,6 @@ def write_parquet(
             os.remove(unfinished)
         raise
     return count
-
-
-def _kind(hint: Any) -> type | None:
-    """Type of a column: str, int, bool, float (of all numbers), or None for JSON."""
-    if isinstance(hint, TypeVar):
-        return float
-    if get_origin(hint) is Literal:
-        return type(get_args(hint)[0])
-    if get_origin(hint) in (Union, UnionType):
-        kinds = {_kind(one) for one in get_args(hint) if one is not NoneType}
-        return kinds.pop() if len(kinds) == 1 else None
-    return hint if hint in (str, int, bool) else None
 
 
 def _cell(value: Any, kind: type | None) -> Any:

@@ -52,7 +52,7 @@ class Replay(Generic[N]):
         `snapshot` and `update` have one row for each level (`side`, `price`, `size`); a size of 0 removes the level.
         An empty snapshot has one row without a side. The other messages have one row with the fields of `data`.
         """
-        return frame(row for value in self._values() for row in self._rows(value))
+        return frame((row for value in self._values() for row in self._rows(value)), _columns())
 
     def to_parquet(self, path: str | PathLike[str]) -> int:
         """Writes the rows of `to_df` to a Parquet file and returns their number. Needs pyarrow.

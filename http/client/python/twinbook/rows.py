@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, get_type_hints
 
 from ._decode import Decoder
 from ._frames import frame
@@ -70,4 +70,4 @@ class Rows(Generic[R]):
         record_type: Any = self._record_type
         names = [field.name for field in fields(record_type)]
         rows: Iterator[dict[str, Any]] = ({name: getattr(row, name) for name in names} for row in self)
-        return frame(rows, names)
+        return frame(rows, get_type_hints(record_type), names)

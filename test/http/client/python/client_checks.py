@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import islice
 
 import httpx
+import pandas
 import twinbook as tb
 from twinbook import records
 from twinbook._decode import Decoder
@@ -275,6 +276,10 @@ class ReplayChecks(unittest.TestCase):
             elif message["type"] == "trade":
                 data = message["data"]
                 rows.append((data["side"], data["price"], data["size"]))
+        times = [(time.value // 1_000_000, time.value % 1_000_000) for time in table.index if time == time]
+        self.assertEqual(times, [(time, 0) for time in table["timestamp_ms"].dropna()])
+        self.assertLess(len(times), len(table))
+        self.assertEqual([str(table[name].dtype) for name in ("timestamp_ms", "seq", "published_ms")], ["Int64", "Int64", "int64"])
         found = table[table["type"].isin(["snapshot", "update", "trade"])].dropna(subset=["price"])
         self.assertEqual(list(found[["side", "price", "size"]].itertuples(index=False, name=None)), rows)
 
@@ -293,7 +298,7 @@ class ReplayChecks(unittest.TestCase):
                 rows = read_table(path).to_pylist()
                 for row, (_, frame_row) in zip(rows, expected.iterrows(), strict=True):
                     for name, value in frame_row.items():
-                        missing = value is None or value != value
+                        missing = value is None or value is pandas.NA or value != value
                         self.assertEqual(row[name], None if missing else value, name)
             with self.assertRaises(tb.InvalidRequestError):
                 self.client.replay(TAPE_TO, TAPE_FROM).to_parquet(path)
