@@ -30,13 +30,17 @@ export interface ExportChoice {
 
 /**
  * The file in chunks of at most a few megabytes. A new chunk is computed only when it is requested. Null after each
- * block of the tape, so that other work can be done in between.
+ * block of the tape, so that other work can be done in between. `weightMax` is that of `hourRows`.
  */
 export function exportFile(
   tape: Pick<Tape, 'readBatches'>,
   hour: Pick<HourFolder, 'platform' | 'startUs'>,
   { table, format }: ExportChoice,
+  weightMax?: number,
 ): Generator<Uint8Array<ArrayBuffer> | null> {
   const { columns } = TABLES[table]
-  return WRITERS[format](columns, batches(columns, hourRows(tape, hour, table), BATCH_ROWS))
+  return WRITERS[format](
+    columns,
+    batches(columns, hourRows(tape, hour, table, weightMax), BATCH_ROWS),
+  )
 }

@@ -7,15 +7,15 @@ import type { TapeItem } from '../../records/tape-items.ts'
 import type { MarketTable, TapeMarket } from '../market-table.ts'
 import type { Tape, TapeQuery } from '../tape.ts'
 import type { Row } from './columns.ts'
-import { type ExportTable, type MarketRecord, TABLES } from './tables.ts'
+import { type ExportTable, type MarketRecord, type Period, TABLES } from './tables.ts'
 
 type Source = Pick<Tape, 'readBatches'>
 type Hour = Pick<HourFolder, 'platform' | 'startUs'>
 
-/** Maximum levels and records in memory, about 250 bytes each. A single market may exceed it. */
+/** Maximum levels and records in memory, about 250 bytes each. The trades of a single market may exceed it. */
 const WEIGHT_MAX = 500_000
 
-/** Null after each block of the tape that was read. */
+/** Null after each block of the tape that was read. `weightMax`: maximum levels and records in memory. */
 export function* hourRows(
   tape: Source,
   { platform, startUs }: Hour,
@@ -36,6 +36,11 @@ export function* hourRows(
   yield* gather(first, tape, { query, table })
   const groups = first.isComplete ? [first.weights()] : groupsOf(first.weights(), weightMax)
   for (const group of groups) {
+    const [largest] = group
+    if (table.isByRecord && largest !== undefined && largest.weight > weightMax) {
+      yield* marketRows(tape, { query, table, period }, largest.market)
+      continue
+    }
     let gathered = first
     if (!first.isComplete) {
       gathered = new Gathered(Number.POSITIVE_INFINITY)
@@ -60,6 +65,23 @@ function* gather(
       if (!table.takes(item)) continue
       const market = markets.get(numberOf(item) ?? -1)
       if (market !== null) gathered.add({ us, item, market })
+    }
+    yield null
+  }
+}
+
+/** The rows of one market, without its records in memory. The tape has them in the order of the rows. */
+function* marketRows(
+  tape: Source,
+  parts: { readonly query: TapeQuery; readonly table: ExportTable; readonly period: Period },
+  market: TapeMarket,
+): Generator<Row | null> {
+  const { query, table, period } = parts
+  const { id } = market.ref
+  for (const records of tape.readBatches({ ...query, markets: [id] })) {
+    for (const { us, item, markets } of records) {
+      if (!table.takes(item) || markets.get(numberOf(item) ?? -1)?.ref.id !== id) continue
+      yield* table.rows(market, [{ us, item }], period)
     }
     yield null
   }

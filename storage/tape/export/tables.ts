@@ -16,7 +16,7 @@ export interface MarketRecord {
   readonly item: TapeItem
 }
 
-interface Hour {
+export interface Period {
   readonly startUs: number
   readonly endUs: number
 }
@@ -25,10 +25,12 @@ export interface ExportTable {
   readonly columns: readonly Column[]
   /** Whether the states of sweeps are needed. */
   readonly withSweeps: boolean
+  /** Whether each row depends on one record. */
+  readonly isByRecord: boolean
   /** Whether the table needs records of this kind. */
   takes(item: TapeItem): boolean
   /** The rows of a market in the order of their publish times. */
-  rows(market: TapeMarket, records: readonly MarketRecord[], hour: Hour): Iterable<Row>
+  rows(market: TapeMarket, records: readonly MarketRecord[], hour: Period): Iterable<Row>
 }
 
 const STAMPS: readonly Column[] = [
@@ -166,6 +168,7 @@ const trades: ExportTable = {
     required('is_block_trade', 'boolean'),
   ],
   withSweeps: false,
+  isByRecord: false,
   takes: (item) => tradeOf(item) !== null || item.kind === 'completed',
   *rows(market, records) {
     const completions = completionsOf(records)
@@ -187,6 +190,7 @@ const trades: ExportTable = {
 const bookChanges: ExportTable = {
   columns: BOOK_COLUMNS,
   withSweeps: false,
+  isByRecord: true,
   takes: (item) => bookChangeOf(item) !== null,
   *rows(market, records) {
     for (const { us, item } of records) {
@@ -200,6 +204,7 @@ const bookChanges: ExportTable = {
 const bookSnapshots: ExportTable = {
   columns: BOOK_COLUMNS,
   withSweeps: true,
+  isByRecord: true,
   takes: (item) => item.kind === 'state',
   *rows(market, records) {
     for (const { us, item } of records) {
@@ -219,6 +224,7 @@ const candles: ExportTable = {
     required('trades_count', 'integer'),
   ],
   withSweeps: false,
+  isByRecord: false,
   takes: (item) => tradeOf(item) !== null,
   *rows(market, records, { startUs, endUs }) {
     const bars = new Map<number, Bar>()
@@ -258,6 +264,7 @@ const markets: ExportTable = {
     optional('settlement_price', 'decimal'),
   ],
   withSweeps: false,
+  isByRecord: false,
   takes: () => false,
   *rows({ ref, summary }) {
     const { slug, question, status, outcomes, eventSlug, category, tags } = summary

@@ -145,10 +145,10 @@ test('exports one-minute candles whose volumes and counts add up to those of the
   assert.deepEqual(sums?.map(Number), [0, 0])
 })
 
-test('sorts exported rows by market, publish time and seq, whether the hour is read at once or by groups of markets', () => {
+test('sorts exported rows by market, publish time and seq, whether the hour is read at once, by groups of markets or by market', () => {
   for (const table of EXPORT_TABLES) {
     const rows = rowsIn(ROOT, table)
-    assert.deepEqual(rowsIn(ROOT, table, 200), rows, table)
+    for (const weightMax of [200, 1]) assert.deepEqual(rowsIn(ROOT, table, weightMax), rows, table)
     const at = (name: string) => TABLES[table].columns.findIndex((column) => column.name === name)
     const [market, published, seq] = [at('market_id'), at('ts_published'), at('seq')]
     const keys = rows.map((row) => {
