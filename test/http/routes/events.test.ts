@@ -33,6 +33,7 @@ function openRoutes({ catalog, clock }: Opened) {
       isLocal: true,
       requester: () => ['test'],
       dashboard: null,
+      acceptEncoding: '',
       header: () => '',
       path: () => slug ?? '',
     }
