@@ -283,7 +283,7 @@ class ReplayChecks(unittest.TestCase):
         found = table[table["type"].isin(["snapshot", "update", "trade"])].dropna(subset=["price"])
         self.assertEqual(list(found[["side", "price", "size"]].itertuples(index=False, name=None)), rows)
 
-    @unittest.skipUnless(HAS_PYARROW, "pyarrow is missing; .ci/run installs it")
+    @unittest.skipUnless(HAS_PYARROW, "pyarrow is missing; Debian has no package of it")
     def test_a_parquet_file_has_the_rows_of_the_data_frame(self):
         from pyarrow.parquet import read_table
 
