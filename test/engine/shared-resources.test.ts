@@ -5,6 +5,8 @@ import { LoginThrottle } from '../../actors/accounts/login-throttle.ts'
 import { MarketSearch } from '../../actors/catalog/search.ts'
 import { PastPrices } from '../../actors/past-prices/past-prices.ts'
 import type { Caller } from '../../actors/views.ts'
+import { TapeReaders } from '../../engine/app/tape-readers.ts'
+import { EngineError } from '../../engine/errors.ts'
 import type { Requester } from '../../engine/fair-queue.ts'
 import {
   attemptsPerAccountMax,
@@ -296,6 +298,23 @@ const MEASURES: Readonly<Record<string, Measure>> = {
     await settled(40)
     hub.stop()
     return elapsedMs
+  },
+
+  async 'replays of the tape'(isAttacked) {
+    const readers = new TapeReaders({ what: 'replays', max: 16, ofOwnerMax: 2 })
+    const opened = ([owner = '']: Requester) => {
+      const open = times(20).filter(() => {
+        try {
+          return readers.add(owner) > 0
+        } catch (error) {
+          assert.ok(error instanceof EngineError)
+          return false
+        }
+      })
+      return open.length
+    }
+    if (isAttacked) opened(ATTACKER)
+    return 1 / opened(BYSTANDER)
   },
 
   async search(isAttacked) {
