@@ -31,6 +31,7 @@ import type {
   DeliveriesSchema,
   DeliveryDetailSchema,
   DeliverySchema,
+  PreviewSchema,
   WebhookSchema,
   WebhooksSchema,
   WebhookWithSecretSchema,
@@ -76,3 +77,4 @@ export type Stats = Static<ReturnType<typeof statsSchema>>
 /** The venues' configured names are keys of the markets. */
 export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>
 export type SharedGames = Static<ReturnType<typeof matchSchemas>['games']>
+export type WebhookPreview = Static<typeof PreviewSchema>

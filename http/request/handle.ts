@@ -491,15 +491,9 @@ class Exchange implements RequestFacts {
     }
   }
 
-  get acceptEncoding(): string {
-    return this.#acceptEncoding
-  }
-
   get header(): (name: string) => string {
     return (name) => {
-      if (this.#req === null || this.#match?.route.access === 'caller') {
-        throw new Error('headers can be read on public routes only, before the first await')
-      }
+      if (this.#req === null) throw new Error('headers can be read only before the first await')
       return this.#req.getHeader(name)
     }
   }

@@ -47,12 +47,7 @@ export interface RequestFacts {
   readonly dashboard: DashboardRequest | null
   /** A decoded path parameter. Throws if the pattern lacks the parameter, which is a bug. */
   readonly path: (name: string) => string
-  /** The header Accept-Encoding, or ''. */
-  readonly acceptEncoding: string
-  /**
-   * A header by its lower-case name, or ''. Call it only before the first await, and only on public routes without a
-   * body: other requests may wait for their turn.
-   */
+  /** A header by its lower-case name, or ''. Call it only before the first await, and not on routes with a body. */
   readonly header: (name: string) => string
   /** Aborts when the client disconnects or the request is answered. */
   readonly signal: () => AbortSignal

@@ -74,9 +74,9 @@ export function replayRoutes({
           ),
         }),
       },
-      ({ caller, acceptEncoding }, query) => {
+      ({ caller, header }, query) => {
         const { accountId, tier } = requireCaller(caller)
-        const isGzip = /\bgzip\b/i.test(acceptEncoding)
+        const isGzip = /\bgzip\b/i.test(header('accept-encoding'))
         const { tape, replays } = engine
         if (tape === undefined || replays === undefined) {
           throw new EngineError('NOT_FOUND', NO_TAPE)

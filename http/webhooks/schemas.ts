@@ -300,6 +300,7 @@ export const {
   DeliverySchema,
   DeliveryDetailSchema,
   DeliveriesSchema,
+  PreviewSchema,
 } = webhookShapes(EVENT_TYPES)
 
 export function eventSchema(type: EventDescriptor, names: VenueTable) {

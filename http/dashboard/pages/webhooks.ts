@@ -64,12 +64,7 @@ function AllWebhooks({ wanted }: { readonly wanted: Draft | null }) {
     ${
       made === null
         ? null
-        : html`<${SecretOnce}
-          title="The signing secret of your new webhook" what="secret" secret=${made.secret} onDone=${() => setMade(null)}
-        >
-          <p>Use it to verify the signature of each event. <a href=${hrefOf('webhooks', made.id)}>Open the webhook</a> to${' '}
-            change it or send tests.</p>
-        <//>
+        : html`<${CreatedNotice} webhook=${made} onDone=${() => setMade(null)} />
         <${WebhookDeliveries} key=${made.id} path=${pathOf(made.id)} url=${made.url} sent=${tested} />`
     }
     ${wanted === null ? null : form}
@@ -81,6 +76,21 @@ function AllWebhooks({ wanted }: { readonly wanted: Draft | null }) {
     </section>
     ${wanted === null ? form : null}
   `
+}
+
+interface CreatedNoticeProps {
+  readonly webhook: CreatedWebhook
+  readonly onDone: () => void
+}
+
+function CreatedNotice({ webhook: { id, format, url, secret }, onDone }: CreatedNoticeProps) {
+  const link = html`<a href=${hrefOf('webhooks', id)}>Open the webhook</a>`
+  if (format !== 'standard') {
+    return html`<p class="notice" role="status">The webhook posts messages to ${url}. ${link} to change it or send tests.</p>`
+  }
+  return html`<${SecretOnce} title="The signing secret of your new webhook" what="secret" secret=${secret} onDone=${onDone}>
+    <p>Use it to verify the signature of each event. ${link} to change it or send tests.</p>
+  <//>`
 }
 
 function webhookTable(webhooks: readonly Webhook[]) {

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { shortId } from '../format.ts'
 import { html } from '../html.ts'
-import type { CreatedWebhook, Health, Webhook } from '../records.ts'
+import type { CreatedWebhook, Health, Webhook, WebhookPreview } from '../records.ts'
 import {
   described,
   Field,
@@ -78,20 +78,28 @@ const FILTERS: readonly Filter[] = [
 ]
 
 export interface Draft extends Partial<Readonly<Record<Filter['name'], string>>> {
+  readonly format: Webhook['format']
+  /** '' for the stored URL of a chat, which is never shown. */
   readonly url: string
+  readonly isStored: boolean
   readonly description: string
   readonly types: readonly EventType[]
 }
 
-export const EMPTY_DRAFT: Draft = { url: '', description: '', types: [] }
+export const EMPTY_DRAFT: Draft = {
+  ...{ format: 'standard', url: '', isStored: false, description: '', types: [] },
+}
 export const NEW_DRAFT: Draft = { ...EMPTY_DRAFT, types: ['whale.alert'] }
 
-export function draftOf({ url, description, event_types: types, filters }: Webhook): Draft {
+export function draftOf(webhook: Webhook): Draft {
+  const { format, description, event_types: types, filters } = webhook
+  const url = format === 'standard' ? webhook.url : ''
   const texts = FILTERS.map(({ name }) => {
     const value = filters[name]
     return [name, Array.isArray(value) ? value.join('\n') : String(value ?? '')] as const
   })
-  return { url, description: description ?? '', types, ...Object.fromEntries(texts) }
+  const facts = { format, url, isStored: true, description: description ?? '', types }
+  return { ...facts, ...Object.fromEntries(texts) }
 }
 
 /** A draft from the URL, such as `?events=price.changed&market_ids=venue_a_0x1`. Null if the URL names no event. */
@@ -122,7 +130,9 @@ export function neverSent(draft: Draft): readonly EventType[] {
 }
 
 /** An update replaces all filters. */
-export interface DraftBody extends Pick<CreatedWebhook, 'url' | 'event_types' | 'description'> {
+export interface DraftBody
+  extends Pick<CreatedWebhook, 'event_types' | 'description'>,
+    Partial<Pick<CreatedWebhook, 'url' | 'format'>> {
   readonly filters: Readonly<Record<string, string | number | readonly string[]>>
 }
 
@@ -136,7 +146,8 @@ export function bodyOf(
 ): { readonly body: DraftBody } | { readonly problems: Problems } {
   const problems = new Map<string, string>()
   const [url, description] = [draft.url.trim(), draft.description.trim()]
-  if (url === '') problems.set('url', 'Enter the address that events are posted to.')
+  const keepsUrl = draft.isStored && draft.format !== 'standard'
+  if (url === '' && !keepsUrl) problems.set('url', 'Enter the address that events are posted to.')
   if (draft.types.length === 0) problems.set('event_types', 'Choose one event or more.')
   const filters: Record<string, string | number | readonly string[]> = {}
   for (const { name, kind } of offered(draft.types)) {
@@ -149,7 +160,10 @@ export function bodyOf(
   }
   if (problems.size > 0) return { problems }
   const event_types = [...draft.types]
-  return { body: { url, event_types, description: description || null, filters } }
+  const target = url === '' ? {} : { url }
+  const format = draft.isStored ? {} : { format: draft.format }
+  const facts = { event_types, description: description || null, filters }
+  return { body: { ...target, ...format, ...facts } }
 }
 
 export function entriesOf(kind: Filter['kind'], text: string): readonly string[] {
@@ -184,6 +198,62 @@ function problemOf(kind: Filter['kind'], text: string, venues: readonly string[]
   }
 }
 
+const FORMATS: readonly (readonly [Webhook['format'], string])[] = [
+  ['standard', 'Your server (signed JSON)'],
+  ['slack', 'Slack'],
+  ['discord', 'Discord'],
+  ['telegram', 'Telegram'],
+]
+
+const URLS: Readonly<Record<Webhook['format'], readonly [placeholder: string, hint: string]>> = {
+  standard: ['https://example.com/hooks', 'Your server: https, on a public address.'],
+  slack: ['https://hooks.slack.com/services/…', 'The address of an incoming webhook of Slack.'],
+  discord: ['https://discord.com/api/webhooks/…', 'The address of a webhook of a Discord channel.'],
+  telegram: [
+    'https://api.telegram.org/bot<token>/sendMessage?chat_id=…',
+    'The bot’s sendMessage address with the chat: a number, or @name of a channel.',
+  ],
+}
+
+function urlTexts({ format, isStored }: Draft) {
+  const [placeholder, hint] = URLS[format]
+  if (format === 'standard') return { label: 'Endpoint URL', placeholder, hint }
+  const stored = isStored ? ' Leave the field empty to retain the stored address.' : ''
+  return { label: 'Address of the chat', placeholder, hint: `${hint} It is a secret.${stored}` }
+}
+
+/** The message that an example event of this type causes. */
+function ChatPreview({ format, type }: { readonly format: string; readonly type: string }) {
+  const path = `/v1/webhooks/preview?${new URLSearchParams({ format, event_type: type })}`
+  const { answer } = useRequest((signal) => request<WebhookPreview>(path, { signal }), [path])
+  return html`<figure class="chat-preview"><figcaption class="muted">Example of a message</figcaption>
+    <blockquote>${textsOf(answer?.body).join('\n')}</blockquote></figure>`
+}
+
+const SHOWN = ['text', 'content', 'title', 'description']
+
+/** Texts of a chat message, without markup. Slack repeats the title as `text` beside its blocks. */
+function textsOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(textsOf)
+  if (typeof value !== 'object' || value === null) return []
+  if ('blocks' in value) return textsOf(value.blocks)
+  return Object.entries(value).flatMap(([name, part]) => {
+    if (typeof part !== 'string') return textsOf(part)
+    if (!SHOWN.includes(name)) return []
+    const linked = part.replace(/<[^<>|]*\|([^<>]*)>/g, '$1')
+    return [unescaped(linked.replace(/<[^<>]*>/g, '').replace(/\\(.)/g, '$1'))]
+  })
+}
+
+const ENTITIES = [
+  ['&lt;', '<'],
+  ['&gt;', '>'],
+  ['&quot;', '"'],
+  ['&amp;', '&'],
+] as const
+const unescaped = (text: string): string =>
+  ENTITIES.reduce((result, [entity, character]) => result.replaceAll(entity, character), text)
+
 interface WebhookFormProps {
   readonly initial: Draft
   readonly verb: string
@@ -192,7 +262,7 @@ interface WebhookFormProps {
   readonly send: (body: DraftBody, isTested: boolean) => Promise<void>
 }
 
-const NAMES = ['url', 'description', 'event_types', ...FILTERS.map(({ name }) => name)]
+const NAMES = ['url', 'format', 'description', 'event_types', ...FILTERS.map(({ name }) => name)]
 
 export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps) {
   const [draft, setDraft] = useState(initial)
@@ -225,9 +295,10 @@ export function WebhookForm({ initial, verb, testVerb, send }: WebhookFormProps)
   const parts = { draft, problems, set }
   const neverSentTypes = neverSent(draft)
   return html`<form class="webhook-form stack" ...${attributes}>
-    <${TextField} ...${parts} name="url" label="Endpoint URL" placeholder="https://example.com/hooks"
-      hint="Your server: https, on a public address." type="url" />
+    ${draft.isStored ? null : html`<${TextField} ...${parts} name="format" label="Send to" choices=${FORMATS} />`}
+    <${TextField} ...${parts} name="url" type="url" ...${urlTexts(draft)} />
     ${typesField(parts)}
+    ${draft.format === 'standard' ? null : html`<${ChatPreview} format=${draft.format} type=${draft.types[0] ?? 'whale.alert'} />`}
     <${TextField} ...${parts} name="description" label="Description" hint="Optional, for your own reference." />
     <fieldset class="webhook-filters">
       <legend>Filters <span class="muted">(empty matches everything)</span></legend>
@@ -252,7 +323,7 @@ interface PartProps {
 }
 
 interface TextFieldProps extends PartProps {
-  readonly name: 'url' | 'description' | Filter['name']
+  readonly name: 'url' | 'format' | 'description' | Filter['name']
   readonly label: string
   readonly hint?: string | null
   readonly placeholder?: string | null

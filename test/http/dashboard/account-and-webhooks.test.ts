@@ -189,6 +189,8 @@ const TEXTS = {
 
 function draftAt(random: Random): Draft {
   const draft = {
+    format: random.pick(['standard', 'slack', 'discord'] as const),
+    isStored: false,
     url: random.pick(['', 'https://example.com/hooks', ' https://a.example/ ']),
     description: random.pick(['', 'mine']),
     types: EVENTS.map(({ type }) => type).filter(() => random.below(2) === 0),
@@ -245,6 +247,7 @@ test('sends list fields of the webhook form as arrays and number fields as numbe
   assert.deepEqual(bodyOf(draft, ['venue_a', 'venue_b']), {
     body: {
       url: 'https://example.com/',
+      format: 'standard',
       event_types: ['trade.created'],
       description: null,
       filters: {

@@ -76,6 +76,31 @@ test('creates a webhook, and sends a test event that is signed with the shown se
   assert.ok(new Webhook(secret).verify(body, headers))
 })
 
+test('previews and posts a Slack message, and never shows the address of the chat again', async (t) => {
+  const receiver = await Receiver.open({
+    onRequest: (socket) => socket.end(answer('200 OK')),
+  })
+  t.after(() => receiver.close())
+  const token = await dashboard.signUp('chat@example.com')
+  const page = await dashboard.open('#/webhooks', { token })
+  await page.getByLabel('Send to').selectOption('slack')
+  await page.getByText('Large trade: $8,600, bought Yes at 43¢').waitFor()
+  await page.getByLabel('Address of the chat').fill(`${receiver.url}services/secret`)
+  await page.getByRole('button', { name: 'Create and send a test' }).click()
+  await page.getByText('The webhook posts messages to').waitFor()
+  await page.locator('tr[data-delivery]').getByText('delivered').first().waitFor()
+  const { body } = readPost(receiver.requests[0] ?? '')
+  assert.equal(JSON.parse(body).text, 'This is a test: the webhook works.')
+  await page.getByRole('link', { name: 'Open the webhook' }).click()
+  await page.getByRole('button', { name: 'Send a test' }).waitFor()
+  assert.ok(!(await page.content()).includes('services/secret'))
+  await page.getByRole('button', { name: 'Change' }).click()
+  await page.getByLabel('Description').fill('whales')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await page.getByRole('button', { name: 'Send a test' }).click()
+  await page.locator('[data-counts]', { hasText: '2 delivered' }).waitFor()
+})
+
 test('explains a failed webhook delivery and its next attempt, and retries the delivery on a click', async (t) => {
   let status = '503 Service Unavailable'
   const receiver = await Receiver.open({ onRequest: (socket) => socket.end(answer(status)) })

@@ -72,7 +72,6 @@ async function asked(routes: readonly Route[], pattern: string, query: string, i
       requester: () => ['test'],
       path: () => id,
     },
-    acceptEncoding: '',
     header: () => '',
     signal: () => new AbortController().signal,
   }

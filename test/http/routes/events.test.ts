@@ -33,7 +33,6 @@ function openRoutes({ catalog, clock }: Opened) {
       isLocal: true,
       requester: () => ['test'],
       dashboard: null,
-      acceptEncoding: '',
       header: () => '',
       path: () => slug ?? '',
     }

@@ -72,7 +72,6 @@ async function get(pattern: string, query = '', sport = 'nfl'): Promise<Answer> 
       isLocal: true,
       requester: () => ['test'],
       dashboard: null,
-      acceptEncoding: '',
       header: () => '',
       path: () => sport,
     },

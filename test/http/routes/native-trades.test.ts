@@ -96,7 +96,6 @@ describe('venue-native trades of an event with many markets', () => {
         isLocal: true,
         requester: () => ['test'],
         dashboard: null,
-        acceptEncoding: '',
         header: () => '',
         path: () => '',
       }

@@ -64,7 +64,6 @@ async function get(sport: string, query = ''): Promise<Answer> {
     isLocal: true,
     requester: () => ['test'],
     dashboard: null,
-    acceptEncoding: '',
     header: () => '',
     path: () => sport,
   }

@@ -293,7 +293,6 @@ async function statusFrom({ route }: RouteClient, address: string): Promise<numb
       isLocal: false,
       requester: () => ['test'],
       dashboard: null,
-      acceptEncoding: '',
       header: () => '',
       path: () => '',
     }
