@@ -15,6 +15,7 @@ import { eventRoutes } from './routes/events.ts'
 import { exportRoutes } from './routes/export.ts'
 import { marketRoutes } from './routes/markets.ts'
 import { matchRoutes } from './routes/matches.ts'
+import { type McpView, mcpRoutes } from './routes/mcp.ts'
 import { nativeRoutes } from './routes/native.ts'
 import { nativeTradeRoutes } from './routes/native-trades.ts'
 import { orderbookRoutes } from './routes/orderbooks.ts'
@@ -49,6 +50,8 @@ export interface ApiParts {
   readonly buildsDocuments?: boolean
   /** Tickets that open streams. Several API servers may share them. Default: a new set. */
   readonly tickets?: Tickets
+  /** Default: none, so that `/mcp` does not exist. */
+  readonly mcp?: McpView
   /** Default: the built-in channel table. */
   readonly channels?: readonly Channel[]
   /** Default: the built-in event table. */
@@ -90,6 +93,7 @@ export function api(parts: ApiParts): readonly Route[] {
     ...watchlistRoutes({ accounts: engine.accounts, catalog }), //  /v1/watchlist  /{market_id}
     ...statusRoutes(parts), //                  /health  /metrics  /v1/stats
     ...streamRoutes(parts.tickets ?? new Tickets(clock)), //  /v1/ws  /ticket
+    ...mcpRoutes(parts.mcp), //                  /mcp
     ...dashboardRoutes(), //                    /  /dashboard  /dashboard/{asset}
   ]
   const facts = { version, names, channels, eventTypes }

@@ -67,6 +67,7 @@ import { SecretBox } from '../webhooks/secret-box.ts'
 import { webhookShareOf } from '../webhooks/webhook-share.ts'
 import { COVER_ALL, type CoverageChoice } from './coverage.ts'
 import { Exports } from './export/exports.ts'
+import { McpCalls } from './mcp/mcp-calls.ts'
 import { Replays } from './replay/replays.ts'
 
 export type ServerSettings = Pick<
@@ -182,10 +183,12 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
   const timers: StopTimer[] = []
   const loading = catalog.loading()
   let isStopped = false
+  const mcp = new McpCalls()
   let server: Server | null = null
   const openServer = async () => {
     const { clock, log, metrics } = parts
-    server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics })
+    server = await createServer({ ...settings, engine: view, publisher, clock, log, metrics, mcp })
+    mcp.listen(settings.host, server.port)
     registerServer(components, server)
     components.arbitrage.closeLastRun()
   }
@@ -226,6 +229,7 @@ export function createEngine(settings: EngineSettings, parts: EngineParts): Engi
       await components.tape?.stop()
       await components.replays.stop()
       await components.exports.stop()
+      await mcp.stop()
       await server?.stop()
       await parts.storage.close()
     },

@@ -37,6 +37,7 @@ import type { VenueFacts } from '../venue-table.ts'
 import { venueTable } from '../venues/venues.ts'
 import type { ServerSettings } from './engine.ts'
 import { connectCluster } from './leader.ts'
+import { McpCalls } from './mcp/mcp-calls.ts'
 
 interface GatewayParts {
   readonly clock: Clock
@@ -79,6 +80,7 @@ export class Gateway {
   readonly #members: Members
   readonly #connectionSlots: SharedConnectionSlots
   readonly #tickets: Tickets
+  readonly #mcp = new McpCalls()
   readonly #subscriptions: readonly LogSubscription[]
   readonly #timers: StopTimer[] = []
   #accounts: { readonly accounts: Accounts; readonly stop: () => Promise<void> } | null = null
@@ -197,6 +199,7 @@ export class Gateway {
     const served = this.#served
     await served?.server.drain()
     await served?.close()
+    await this.#mcp.stop()
     await served?.server.stop()
     this.#connectionSlots.stop()
     for (const subscription of this.#subscriptions) await subscription.stop()
@@ -346,8 +349,9 @@ export class Gateway {
     if (server === null) {
       server = await createServer({
         ...{ ...this.#settings, engine: view, publisher, clock, log, metrics },
-        ...{ forward: this.#forward, servedBy: name, tickets: this.#tickets },
+        ...{ forward: this.#forward, servedBy: name, tickets: this.#tickets, mcp: this.#mcp },
       })
+      this.#mcp.listen(this.#settings.host, server.port)
     } else await server.replace(view, publisher)
     publisher.watch(server.hub)
     this.#served = { ...followed, server, view }

@@ -180,6 +180,8 @@ class Exchange implements RequestFacts {
   #stopDeadline: StopTimer | null = null
   #abort: AbortController | null = null
   #awaitsBody = false
+  /** Headers for a handler that runs after the body. */
+  #headers: ReadonlyMap<string, string> | null = null
 
   constructor(handler: RequestHandler, res: HttpResponse) {
     this.#handler = handler
@@ -220,6 +222,10 @@ class Exchange implements RequestFacts {
     if (head.fault !== null) return this.#refuse(head.fault)
     if (this.#forward(req, body)) return
     this.#req = req
+    const { bodyHeaders = [] } = this.#match?.route ?? {}
+    if (bodyHeaders.length > 0) {
+      this.#headers = new Map(bodyHeaders.map((name) => [name, req.getHeader(name)]))
+    }
     const early = this.#admit(match, identity)
     if (early !== null && this.#isFlood(identity)) this.#cut()
     else if (early !== null) this.answer(early)
@@ -493,6 +499,8 @@ class Exchange implements RequestFacts {
 
   get header(): (name: string) => string {
     return (name) => {
+      const known = this.#headers?.get(name)
+      if (known !== undefined) return known
       if (this.#req === null) throw new Error('headers can be read only before the first await')
       return this.#req.getHeader(name)
     }

@@ -8,6 +8,12 @@ import type { RequestHead } from './head.ts'
 
 /** Names of this machine that need no DNS, with an optional port. */
 export const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/i
+/** Whether a `Host` is a loopback name or an IP address, which DNS cannot make another machine's. */
+export function isAddressHost(host: string): boolean {
+  const name = host.replace(/:\d*$/, '').replace(/^\[|\]$/g, '')
+  return LOOPBACK_HOST.test(host) || isIP(name) !== 0
+}
+
 /** Maximum hops that are read. */
 const HOPS_MAX = 32
 const GROUPS = 8

@@ -47,7 +47,10 @@ export interface RequestFacts {
   readonly dashboard: DashboardRequest | null
   /** A decoded path parameter. Throws if the pattern lacks the parameter, which is a bug. */
   readonly path: (name: string) => string
-  /** A header by its lower-case name, or ''. Call it only before the first await, and not on routes with a body. */
+  /**
+   * A header by its lower-case name, or ''. Call it only before the first await. On a route with a body, only the
+   * headers in `bodyHeaders` are available.
+   */
   readonly header: (name: string) => string
   /** Aborts when the client disconnects or the request is answered. */
   readonly signal: () => AbortSignal
@@ -88,6 +91,8 @@ export interface Route {
   /** Scripts of other origins (CORS_ORIGINS) may read answers of this route. */
   readonly isCrossOrigin: boolean
   readonly hasBody: boolean
+  /** Lower-case names of headers that a route with a body can read. */
+  readonly bodyHeaders: readonly string[]
   /** A missing body is treated as an empty object. */
   readonly isBodyOptional: boolean
   readonly document: RouteDocument
@@ -132,7 +137,7 @@ export interface RouteDocument {
   readonly refusals?: Readonly<
     Partial<Record<400 | 401 | 403 | 404 | 409 | 426 | 429 | 503, string>>
   >
-  /** False: the document omits the route, which only redirects browsers. */
+  /** False: the document omits the route, which redirects browsers or has another protocol than REST. */
   readonly isListed?: false
   readonly isNamed?: boolean
   readonly headers?: Readonly<Record<string, string>>
@@ -187,6 +192,7 @@ export function route(
   return {
     ...basics,
     hasBody: false,
+    bodyHeaders: [],
     isBodyOptional: false,
     querySchema: { properties: withAliases(query.properties) },
     bodySchema: null,
@@ -221,6 +227,7 @@ export function bodyRoute<B extends TProperties>(
   return {
     ...basics,
     hasBody: true,
+    bodyHeaders: [],
     isBodyOptional,
     querySchema: { properties: {} },
     bodySchema: body.schema,
@@ -231,6 +238,23 @@ export function bodyRoute<B extends TProperties>(
       if (parsed.kind === 'invalid') return invalid([...problems, ...parsed.problems])
       return problems.length > 0 ? invalid(problems) : handle(facts, parsed.value)
     },
+  }
+}
+
+/** A route whose handler reads the body and the headers in `bodyHeaders` itself. */
+export function rawRoute(
+  name: string,
+  rules: RouteRules & { readonly bodyHeaders: readonly string[] },
+  handle: (facts: RequestFacts, body: Uint8Array) => Answer | Promise<Answer>,
+): Route {
+  return {
+    ...basicsOf(name, rules),
+    hasBody: true,
+    bodyHeaders: rules.bodyHeaders,
+    isBodyOptional: false,
+    querySchema: { properties: {} },
+    bodySchema: null,
+    respond: (facts, _raw, body) => handle(facts, body),
   }
 }
 

@@ -7,6 +7,7 @@ import { api } from '../../../http/api.ts'
 import { isListed, openapi } from '../../../http/documents/openapi.ts'
 import type { JsonObject } from '../../../http/documents/schemas-of.ts'
 import type { Route } from '../../../http/request/route.ts'
+import type { McpView } from '../../../http/routes/mcp.ts'
 import { createServer } from '../../../http/server.ts'
 import { FakeEngine, type FakeMarket } from '../fakes/engine.ts'
 import { ManualClock } from '../fakes/manual-clock.ts'
@@ -33,7 +34,11 @@ export const POOR_ACCOUNT = 'poorsecret51c7'
 export const FREE_ACCOUNT = 'freesecret51c7'
 
 /** An account's key is `<name>-key` and its token is `<name>-token`. */
-export async function openDocumentedServer(): Promise<DocumentedServer> {
+export async function openDocumentedServer({
+  mcp,
+}: {
+  readonly mcp?: McpView
+} = {}): Promise<DocumentedServer> {
   const clock = new ManualClock(NOON)
   const engine = new FakeEngine(clock)
   engine.accounts.make(ACCOUNT, {
@@ -51,6 +56,7 @@ export async function openDocumentedServer(): Promise<DocumentedServer> {
   const parts = { engine, clock, isMetricsPublic: false, webhookPolicy, opensLocalAccount: true }
   const server = await createServer({
     ...parts,
+    ...(mcp === undefined ? {} : { mcp }),
     metrics: engine.metrics,
     publisher: engine.publisher,
     log: silentLog,
