@@ -487,18 +487,28 @@ export class ReplaySession implements Work {
   }
 
   async #seek(id: CommandId, toMs: number): Promise<void> {
-    const { fromUs, toUs } = this.#period
-    if (toMs * US_PER_MS < fromUs || toMs * US_PER_MS >= toUs) {
+    if (!this.#contains(toMs)) {
+      const { fromUs, toUs } = this.#period
       const range = `from ${fromUs / US_PER_MS} to before ${toUs / US_PER_MS}`
       return this.#refuse(id, 'INVALID_FILTER', `to is a time of this replay: ${range}`)
     }
     this.#clock.set(toMs * US_PER_MS)
     this.#dropReader()
     this.#replyState(id)
+    // A user who drags a slider seeks faster than the states of all markets can be read.
+    const isReplaced = this.#waiting.some(
+      (next) => next.kind === 'seek' && this.#contains(next.toMs),
+    )
+    if (isReplaced) return
     await this.#sendStates(this.#selections(REPLAY_CHANNELS), 'resync')
     for (const channel of REPLAY_CHANNELS) {
       if (this.#subscriptions.of(channel).count > 0) this.#replySynced(id, channel)
     }
+  }
+
+  #contains(atMs: number): boolean {
+    const { fromUs, toUs } = this.#period
+    return atMs * US_PER_MS >= fromUs && atMs * US_PER_MS < toUs
   }
 
   /** Its time is that of the replay. */

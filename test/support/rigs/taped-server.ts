@@ -28,6 +28,8 @@ export interface TapedServer {
   readonly received: readonly Message[]
   /** Replays that are open, and that were opened. */
   readonly counts: { open: number; opened: number }
+  /** Readers of replays wait for `until` before each chunk. */
+  readonly reading: { until: Promise<void> }
   stop(): Promise<void>
 }
 
@@ -60,6 +62,7 @@ export async function openTapedServer(folder: string): Promise<TapedServer> {
   engine.publisher.watch(recorder)
   engine.tape = recorder
   const counts = { open: 0, opened: 0 }
+  const reading = { until: Promise.resolve() }
   engine.replays = {
     reserve() {
       if (counts.open >= REPLAYS_OF_OWNER_MAX) {
@@ -72,7 +75,11 @@ export async function openTapedServer(folder: string): Promise<TapedServer> {
         read(query) {
           const reader = new ReplayReader(folder, query)
           readers.push(reader)
-          return { next: async () => reader.next(), close: () => reader.close() }
+          const next = async () => {
+            await reading.until
+            return reader.next()
+          }
+          return { next, close: () => reader.close() }
         },
         release() {
           counts.open -= 1
@@ -104,5 +111,5 @@ export async function openTapedServer(folder: string): Promise<TapedServer> {
     await recorder.stop()
     await server.stop()
   }
-  return { server, clock, startMs, received, counts, stop }
+  return { server, clock, startMs, received, counts, reading, stop }
 }

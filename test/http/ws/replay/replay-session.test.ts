@@ -166,6 +166,37 @@ test('has the books of a live subscriber at random times when a client seeks', a
   await client.close()
 })
 
+test('sends no states for a seek behind which another seek waits', async () => {
+  const client = await openReplay()
+  await client.ask({ action: 'pause', id: 'pause' }, 'replay')
+  await client.ask(
+    { action: 'subscribe', id: 'all', channel: 'orderbook', market_ids: MARKETS },
+    'synced',
+  )
+  const begin = client.messages.length
+  const times = Array.from({ length: 10 }, (_, index) => taped.startMs + 1 + index * 150)
+  let release = (): void => undefined
+  taped.reading.until = new Promise((resolve) => {
+    release = resolve
+  })
+  for (const [id, to] of times.entries()) client.send({ action: 'seek', id, to })
+  client.send({ action: 'seek', id: 'bad', to: 0 })
+  // An unknown action is refused at once, when all seeks have arrived.
+  await client.ask({ action: 'none', id: 'none' }, 'error')
+  release()
+  await client.ask({ action: 'ping', id: 'ping' }, 'pong')
+  const replies = client.messages.slice(begin)
+  const positions = replies.flatMap((reply) => (reply.type === 'replay' ? [reply.position_ms] : []))
+  assert.deepEqual(positions, times)
+  const last = replies.findLastIndex(({ type }) => type === 'replay')
+  const states = replies.slice(last)
+  const live = taped.received.filter(({ published_ms }) => Number(published_ms) < Number(times[9]))
+  assert.deepEqual(booksOf(states), booksOf(live))
+  const ids = replies.filter(({ type }) => type === 'synced').map(({ id }) => id)
+  assert.deepEqual(ids, [0, 9])
+  await client.close()
+})
+
 test('sends each message at its time, and faster or slower with another speed', async () => {
   for (const speed of [1, 4, 0.5]) {
     const client = await openReplay({ speed })
