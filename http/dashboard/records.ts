@@ -31,7 +31,7 @@ import type {
   DeliveriesSchema,
   DeliveryDetailSchema,
   DeliverySchema,
-  PreviewSchema,
+  WebhookPreviewSchema,
   WebhookSchema,
   WebhooksSchema,
   WebhookWithSecretSchema,
@@ -77,4 +77,4 @@ export type Stats = Static<ReturnType<typeof statsSchema>>
 /** The venues' configured names are keys of the markets. */
 export type MatchList = Static<ReturnType<typeof matchSchemas>['list']>
 export type SharedGames = Static<ReturnType<typeof matchSchemas>['games']>
-export type WebhookPreview = Static<typeof PreviewSchema>
+export type WebhookPreview = Static<typeof WebhookPreviewSchema>

@@ -133,7 +133,7 @@ function collectionRoutes(parts: WebhookParts): readonly Route[] {
         description:
           'A message for several events has at most ten of them, those with the largest amounts first.',
         query: PreviewQuery,
-        answer: shapes.PreviewSchema,
+        answer: shapes.WebhookPreviewSchema,
       },
       (_, { format, event_type: name = 'whale.alert' }) => {
         const type = types.find((one) => one.name === name || one.shortNames.includes(name))

@@ -268,7 +268,7 @@ export function webhookShapes(types: readonly string[]) {
     }),
   ])
 
-  const PreviewSchema = Type.Object({
+  const WebhookPreviewSchema = Type.Object({
     format: choice(CHAT_FORMATS, { description: 'The chat service.' }),
     event_type: choice(types),
     body: field(Type.Record(Type.String(), Type.Unknown()), 'The JSON that is posted.', {
@@ -289,7 +289,7 @@ export function webhookShapes(types: readonly string[]) {
     DeliverySchema,
     DeliveryDetailSchema,
     DeliveriesSchema,
-    PreviewSchema,
+    WebhookPreviewSchema,
   }
 }
 
@@ -300,7 +300,7 @@ export const {
   DeliverySchema,
   DeliveryDetailSchema,
   DeliveriesSchema,
-  PreviewSchema,
+  WebhookPreviewSchema,
 } = webhookShapes(EVENT_TYPES)
 
 export function eventSchema(type: EventDescriptor, names: VenueTable) {

@@ -172,8 +172,9 @@ test('counts stored data in statistics under the configured venue names', async 
   const none = { ...noTrades, lag_ms: 5, delay_ms: 2, stale: false, ...unknown }
   assert.deepEqual(empty.coverage, { venue_a: none, venue_b: none })
   const rain = engine.add('Rain')
-  const snow = engine.add('Snow', { venue: 'b', status: 'resolved' })
+  const snow = engine.add('Snow', { venue: 'b' })
   engine.add('Wind', { status: 'closed' })
+  engine.add('Hail', { status: 'resolved' })
   rain.trade({ timeMs: timeMs(1_000) })
   rain.trade({ timeMs: timeMs(9_000) })
   engine.matches.put(rain, snow)
@@ -188,7 +189,7 @@ test('counts stored data in statistics under the configured venue names', async 
   const feed = { delay_ms: 2 }
   assert.deepEqual(stats, {
     data: 'live',
-    markets: { total: 3, venue_a: 2, venue_b: 1, open: 1, closed: 1, resolved: 1 },
+    markets: { total: 4, venue_a: 3, venue_b: 1, open: 2, closed: 1, resolved: 1 },
     events: engine.catalog.eventCount(),
     trades: 2,
     orderbook_snapshots: 0,
