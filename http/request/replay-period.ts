@@ -37,9 +37,9 @@ export function replayPeriod(
   { nowMs, oldestMs, isFree }: TapeFacts,
 ): ReplayPeriod {
   const end = Math.min(to, nowMs)
+  if (from >= nowMs) throw new EngineError('BAD_REQUEST', `\`${names.from}\` must be in the past`)
   if (from >= to)
     throw new EngineError('BAD_REQUEST', `\`${names.from}\` must be before \`${names.to}\``)
-  if (from >= nowMs) throw new EngineError('BAD_REQUEST', `\`${names.from}\` must be in the past`)
   if (isFree && from < nowMs - FREE_MS) {
     const detail = `the tier free reads the last 24 hours: use a later \`${names.from}\``
     throw new EngineError('FORBIDDEN', detail)

@@ -332,6 +332,7 @@ test('refuses a handshake whose replay is invalid, with a reason', async () => {
   const refusals: readonly [Readonly<Record<string, string | number>>, number, RegExp][] = [
     [{ replay_to: taped.startMs }, 400, /`replay_from` must be before `replay_to`/],
     [{ replay_from: endMs + DAY_MS, replay_to: endMs + 2 * DAY_MS }, 400, /must be in the past/],
+    [{ replay_from: endMs + DAY_MS, replay_to: '' }, 400, /must be in the past/],
     [{ replay_from: 'noon' }, 422, /replay_from/],
     [{ speed: -1 }, 422, /speed/],
     [{ speed: 1_001 }, 422, /speed/],
