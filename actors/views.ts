@@ -522,7 +522,7 @@ export interface StatsView {
   readonly coverage: Readonly<
     Partial<Record<VenueKey, { readonly oldestMs: TimeMs; readonly newestMs: TimeMs } | null>>
   >
-  /** Empty at a gateway without figures of the engine. */
+  /** Empty on a gateway that has not received the engine's figures. */
   readonly books: Readonly<Partial<Record<VenueKey, BookFigures>>>
 }
 

@@ -77,7 +77,7 @@ test('reports every lasting arbitrage opportunity of the simulated venues, and n
   try {
     const { matches, catalog } = engine.view
     const opportunities = new Map<string, Found>()
-    // The matching worker does not use the simulated clock, so a gap counts from the publication of the match.
+    // The time of a match does not follow the simulated clock, so the test measures a gap from the time its match is published.
     const pairedMs = new Map<string, number>()
     const course = new Map<string, string[]>()
     engine.publisher.watch({

@@ -116,7 +116,7 @@ function relateSides(
     yesOutcome === 'first' || yesOutcome === 'second'
   if (!isTeam(one) || !isTeam(other)) {
     if (one === other) return 'same'
-    // Only one listing states the side, such as "first corner of team A".
+    // In a bet of unknown kind, one listing may state a side that the other omits, such as "first corner of team A".
     if (a.bet.kind.startsWith(OTHER)) return 'unknown'
     const pair = `${one} ${other}`
     return pair === 'over under' || pair === 'under over' ? 'opposite' : 'other'

@@ -156,7 +156,7 @@ describe('webhook routes', () => {
     await got(404, 'DELETE', ONE, { id })
   })
 
-  test('replaces the secret of a webhook by a given or a generated secret, with or without a request body', async () => {
+  test('replaces the secret of a webhook with the given one, or with a generated one when the request has no secret or no body', async () => {
     const { id, secret } = await make()
     const seen = new Set([secret])
     const path = `${ONE}/rotate-secret`

@@ -138,8 +138,8 @@ export class Gaps {
   }
 
   /**
-   * Makers of the most expensive outcome ask less (`sign` −1), or bid more (`sign` 1), which makes the opposite sides
-   * cheaper. The difference exceeds the fees and ticks of all outcomes by the profit.
+   * Shifts the quotes of the most expensive outcome down (`sign` −1) or up (`sign` 1) by the profit plus the fees and
+   * ticks of all outcomes. Buying Yes (−1) or No (1) of every outcome then costs less than the payout.
    */
   #beginInEvent(plan: {
     chance: number

@@ -164,7 +164,7 @@ describe('replay of a recording', () => {
     assert.equal(events.filter((event) => event.kind === 'bookChange').length, 2)
   })
 
-  it('processes frames by parser, sequence check and mapper with their recorded times', async () => {
+  it('passes recorded frames with their recorded times through the parser, the sequence check and the mapper', async () => {
     const { events } = await play(await record('path.jsonl'), { speed: 'max' })
     const published = events.filter((event) => event.venue === 'b').map((event) => event.kind)
     // The missing frame and the unreadable frame cause one gap each.

@@ -115,7 +115,7 @@ test('assigns each fill of a transaction one number, even when a fill arrives la
   lastTrades.stop()
 })
 
-test('ignores fills of a transaction whose row has already arrived', () => {
+test('ignores the fills of a transaction when its trade row has already arrived', () => {
   const takerSizes = new Map<string, number>()
   const { clock, lastTrades, take, ids } = open(takerSizes)
   for (let size = 1; size <= 3; size += 1) take('0xa', size)
