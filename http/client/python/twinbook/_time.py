@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 
 from .errors import ConfigurationError
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 Time = int | str | datetime
 """Unix milliseconds, an ISO 8601 text with a time zone, or a datetime with a time zone."""
@@ -24,7 +26,7 @@ def to_ms(time: Time, name: str) -> int:
         raise ConfigurationError(f"{name} takes Unix milliseconds, an ISO 8601 text or a datetime, not {time!r}.")
     if time.tzinfo is None:
         raise ConfigurationError(f"{name} has no time zone. Use datetime(..., tzinfo=timezone.utc).")
-    return int(time.timestamp() * 1000)
+    return (time - _EPOCH) // timedelta(milliseconds=1)
 
 
 def to_seconds(time: Time | None, name: str) -> int | None:

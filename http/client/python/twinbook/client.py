@@ -55,7 +55,15 @@ class _Api:
         return self._decoder.record(record_type, self._transport.get(path, parameters))
 
     def rows(
-        self, record_type: Any, path: str, key: str, page_rows: int, limit: int | None, **parameters: Parameter
+        self,
+        record_type: Any,
+        path: str,
+        key: str,
+        page_rows: int,
+        limit: int | None,
+        *,
+        is_page_reversed: bool = False,
+        **parameters: Parameter,
     ) -> Rows[Any]:
         return Rows(
             self._transport,
@@ -66,10 +74,13 @@ class _Api:
             page_rows=page_rows,
             parameters=parameters,
             limit=limit,
+            is_page_reversed=is_page_reversed,
         )
 
     def by_ids(self, record_type: Any, path: str, key: str, ids: Sequence[str], **parameters: Parameter) -> list[Any]:
         """Requests up to 100 ids at a time. Unknown ids have no record."""
+        if isinstance(ids, str):
+            raise ConfigurationError(f"market_ids takes a list of ids: [{ids!r}]")
         found: list[Any] = []
         for start in range(0, len(ids), IDS_OF_REQUEST):
             batch = list(ids[start : start + IDS_OF_REQUEST])
@@ -388,13 +399,14 @@ class Client(Generic[N]):
         end: Time | None = None,
         limit: int | None = None,
     ) -> Rows[Candle[N]]:
-        """Candles of the first outcome."""
+        """Candles of the first outcome, newest first."""
         rows: Rows[Candle[N]] = self._api.rows(
             Candle,
             f"/v1/markets/{_id(market_id)}/candles",
             "candles",
             1000,
             limit,
+            is_page_reversed=True,
             interval=interval,
             start_time=to_seconds(start, "start"),
             end_time=to_seconds(end, "end"),

@@ -31,6 +31,7 @@ class Rows(Generic[R]):
         page_rows: int,
         parameters: Mapping[str, Parameter],
         limit: int | None,
+        is_page_reversed: bool = False,
     ) -> None:
         if limit is not None and limit < 1:
             raise ConfigurationError(f"limit is {limit}. Use a number from 1, or None for all rows.")
@@ -42,6 +43,8 @@ class Rows(Generic[R]):
         self._page_rows = page_rows
         self._parameters = parameters
         self._limit = limit
+        # The pages of candles lead back in time, but each page begins with its oldest row.
+        self._is_page_reversed = is_page_reversed
 
     def __iter__(self) -> Iterator[R]:
         left = self._limit
@@ -54,7 +57,7 @@ class Rows(Generic[R]):
             if not isinstance(page, dict) or not isinstance(page.get(self._key), list):
                 raise ProtocolError(f"{self._path}: the answer has no list {self._key}")
             rows: list[object] = page[self._key][:size]
-            for row in rows:
+            for row in reversed(rows) if self._is_page_reversed else rows:
                 yield self._decoder.record(self._record_type, row)
             if left is not None:
                 left -= len(rows)
