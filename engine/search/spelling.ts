@@ -6,6 +6,9 @@ const CHARACTERS_MIN = 5
 const CHARACTERS_MAX = 32
 const LETTERS_ONLY = /^\p{Letter}+$/u
 
+/** Maximum number of words of a query that are corrected. */
+export const CORRECTED_WORDS_MAX = 4
+
 /** A word with more matches than this is never corrected. */
 const MATCHES_MAX = 16
 /** A correction occurs at least this many times as often as the misspelt word. */

@@ -1,7 +1,7 @@
 // Inverted index of short texts: word → ids of the documents that contain it. A query reads each entry of its rarest
 // word once, and at most a constant multiple of that number for the other words.
 
-import { correctionsOf } from './spelling.ts'
+import { CORRECTED_WORDS_MAX, correctionsOf } from './spelling.ts'
 import { PREFIX_CHARACTERS_MIN } from './tokenizer.ts'
 
 /** Bits for the fields in which a word occurs. The question has the largest weight, then the event's title. */
@@ -104,15 +104,19 @@ export class WordIndex {
 
   /**
    * Returns the numbers of the texts in which every word of `words` occurs, itself or as a prefix. If ranked, the best
-   * match is first. `words` must be a result of `queryWords`. A word with few matches also matches much more frequent
-   * words that differ by one typing error. Texts without typing errors precede all others.
+   * match is first. `words` must be a result of `queryWords`. Up to four words with few matches also match much more
+   * frequent words that differ by one typing error: if ranked, after the texts without typing errors, otherwise only if
+   * there are none.
    */
   find(words: readonly string[], isRanked: boolean): Uint32Array {
     const terms = words.map((word) => this.#termOf(word))
     const exact = this.#findTerms(terms, isRanked)
+    if (!isRanked && exact.length > 0) return exact
     const corrected: QueryTerm[] = []
+    let correctedCount = 0
     for (const term of terms) {
-      const matched = this.#corrected(term)
+      const matched = correctedCount < CORRECTED_WORDS_MAX ? this.#corrected(term) : term
+      if (matched !== term) correctedCount += 1
       if (matched.entryCount === 0) return exact
       corrected.push(matched)
     }

@@ -142,6 +142,11 @@ test('finds texts despite one typing error in a rare word, after all texts witho
   }
   assert.deepEqual(found('bitcon')[0], of('bitcon festival')[0], 'the exact word is first')
   assert.deepEqual(found('bitcon').slice(1).sort(ascending), bitcoin)
+  assert.deepEqual(
+    [...index.find(queryWords('bitcon'), false)],
+    of('bitcon festival'),
+    'an unranked result has no corrections beside exact texts',
+  )
   assert.deepEqual(found('bitcon minig'), of('bitcoin mining'), 'a typing error in each word')
   assert.deepEqual(found('bitcon 104k'), of('bitcoin above 104,000'))
   assert.deepEqual(
