@@ -62,6 +62,9 @@ async function handle(mcp: McpView, facts: RequestFacts, bytes: Uint8Array): Pro
   }
   const body = textOf(bytes)
   if (body === null) return failure('BAD_REQUEST', 'the body is not UTF-8')
+  if (body.trimStart().startsWith('[')) {
+    return failure('BAD_REQUEST', 'a body is one JSON-RPC message; batches are not accepted')
+  }
   const request = {
     body,
     headers: present(PROTOCOL, header),

@@ -9,6 +9,9 @@ import { loadTools, serviceRequests } from './service-requests.ts'
 /** Below the service's deadline for the request that waits for the result. */
 const TIMEOUT_MS = 4_000
 
+/** A response that the protocol leaves unanswered ends after this time. */
+const TASK_MS = 9_000
+
 const loaded = new Map<string, ReturnType<typeof loadTools>>()
 
 export default async function work({
@@ -25,12 +28,16 @@ export default async function work({
     // There is nothing to subscribe to, and a stream would not end.
     { maxSubscriptions: 0, keepAliveMs: 0 },
   )
-  const request = new Request(new URL('/mcp', url), { method: 'POST', headers, body })
-  const response = await handler.fetch(request)
-  const text = await response.text()
-  await handler.close()
-  const contentType = response.headers.get('content-type') ?? ''
-  return { status: response.status, contentType, body: text }
+  const signal = AbortSignal.timeout(TASK_MS)
+  const request = new Request(new URL('/mcp', url), { method: 'POST', headers, body, signal })
+  try {
+    const response = await handler.fetch(request)
+    const text = await response.text()
+    const contentType = response.headers.get('content-type') ?? ''
+    return { status: response.status, contentType, body: text }
+  } finally {
+    await handler.close()
+  }
 }
 
 /** The tools do not change while the service runs. */

@@ -213,7 +213,7 @@ describe('MCP over HTTP', () => {
     assert.equal(await post({ origin: 'https://evil.example' }, list), 403)
     assert.equal(await post({ origin: 'null' }, list), 403)
     assert.equal(await post({}, 'x'.repeat(16_385)), 413)
-    for (const body of ['', '{', '[]', 'null', '{"jsonrpc":"2.0"}']) {
+    for (const body of ['', '{', '[]', ` [${list}]`, 'null', '{"jsonrpc":"2.0"}']) {
       assert.equal(await post({}, body), 400, body)
     }
     assert.equal(await post({}, new Uint8Array([0xff])), 400)
