@@ -114,7 +114,9 @@ export class Attempts implements AttemptCapacity {
       for (const { number } of records) queue.underWay.delete(number)
       this.#count -= 1
       if (queue.isSuspect) this.#suspectCount -= 1
-      queue.pausedUntilMs = pausedUntil(webhook, outcome, { atMs, nowMs: clock.nowMs() })
+      if (queue.webhook.url === webhook.url) {
+        queue.pausedUntilMs = pausedUntil(webhook, outcome, { atMs, nowMs: clock.nowMs() })
+      }
       this.#parts.shares.end(queue)
       add(this.#byHost, host, -1)
       this.#countOutcome(outcomeLabel(outcome))
@@ -225,7 +227,7 @@ export function applyOutcome(
   record: Delivery,
   outcome: PostOutcome,
   { atMs, nowMs, durationMs }: AttemptTimes,
-  random: Random,
+  random: Pick<Random, 'next'>,
 ): AttemptResult {
   const attempts = record.attempts + 1
   const { status, error } = describeOutcome(outcome)

@@ -37,8 +37,10 @@ import { Attempts, applyOutcome, errorOf, type Finished, isGone } from './attemp
 import { DeliveryRotation } from './delivery-rotation.ts'
 import { DeliveryQueue, hostOf } from './queue.ts'
 
+/** Statuses of services that do not accept the content of a message. */
+const CONTENT_STATUSES: ReadonlySet<number> = new Set([400, 413, 422])
 /** Maximum size of the bodies that one chat message summarizes. */
-const DIGEST_BYTES_MAX = 262_144
+const DIGEST_BYTES_MAX = 65_536
 const PUMP_MS_MAX = 2
 const PUMP_COUNT_MAX = 64
 /** Due times are calendar times, and the system clock may jump, so no timer is longer. */
@@ -157,6 +159,7 @@ export class Deliveries {
     const isActivated = webhook.isActive && !queue.webhook.isActive
     // The rotation stores the queue by host, so the queue is removed before its host changes.
     const isWaiting = this.#rotation.remove(queue)
+    if (webhook.url !== queue.webhook.url) queue.pausedUntilMs = timeMs(0)
     queue.webhook = webhook
     queue.host = hostOf(webhook)
     if (isWaiting) this.#wake(queue)
@@ -403,7 +406,8 @@ export class Deliveries {
     if (queue.pausedUntilMs > nowMs) return this.#sleep(queue, queue.pausedUntilMs)
     const records: StoredDelivery[] = []
     let byteCount = 0
-    for (let steps = queue.isChat ? DIGEST_EVENTS_MAX : 1; steps > 0; steps -= 1) {
+    const isDigest = queue.isChat && queue.singlesLeft === 0
+    for (let steps = isDigest ? DIGEST_EVENTS_MAX : 1; steps > 0; steps -= 1) {
       const next = byteCount < DIGEST_BYTES_MAX ? queue.next(nowMs) : null
       if (next === null) {
         if (records.length > 0) break
@@ -442,8 +446,10 @@ export class Deliveries {
     if (isAborted) return this.#pump()
     const { outbox, random } = this.#parts
     const { number } = queue.webhook
+    // The events of a failed message have one due time, so that they form one message again.
+    const draw = random.next()
     for (const record of records) {
-      const { delivery } = applyOutcome(record, outcome, times, random)
+      const { delivery } = applyOutcome(record, outcome, times, { next: () => draw })
       if (outbox.get(number, record.number)?.status !== 'pending') continue
       if (delivery.status !== 'pending') this.#end(queue, delivery)
       else outbox.update(number, delivery)
@@ -454,6 +460,10 @@ export class Deliveries {
       queue.isSlow = times.durationMs >= slowAttemptMs
     })
     const isSuccess = errorOf(outcome) === null
+    // After a message that the service does not accept, its events are sent alone, because one may be the cause.
+    const isContent = outcome.kind === 'answered' && CONTENT_STATUSES.has(outcome.status)
+    if (isContent && records.length > 1) queue.singlesLeft = records.length
+    else if (queue.singlesLeft > 0) queue.singlesLeft -= 1
     this.#noteResult(queue, { isSuccess, isGone: isGone(outcome) }, times.nowMs)
     const isTest = records.some(
       ({ eventType, createdAtMs }) =>

@@ -45,6 +45,8 @@ export class DeliveryQueue {
   isClosed = false
   /** Chat services limit messages. No attempt begins before this time. */
   pausedUntilMs = timeMs(0)
+  /** Number of next chat messages that contain a single event. */
+  singlesLeft = 0
   finishedCount = 0
   readonly #outbox: OutboxTable
   /** Event types whose events are not sent after 15 minutes. */

@@ -210,10 +210,10 @@ function telegramMessage({ heading, shown, rest }: Digest, chat: string) {
 /** Form of a Telegram webhook's URL, to which the chat is appended. */
 export const TELEGRAM_URL = 'https://api.telegram.org/bot<token>/sendMessage?chat_id='
 
-/** The parameter `chat_id` of a URL of Telegram's `sendMessage`. Null: the URL has another form. */
+/** The parameter `chat_id` of a URL of Telegram's `sendMessage`. Null: the URL has another form or other parameters. */
 export function chatOf(url: string): string | null {
   const { pathname, searchParams } = new URL(url)
-  if (!/^\/bot[^/]+\/sendMessage$/.test(pathname)) return null
+  if (!/^\/bot[^/]+\/sendMessage$/.test(pathname) || searchParams.size !== 1) return null
   const chat = searchParams.get('chat_id') ?? ''
   return /^(?:-?\d{1,20}|@\w{1,64})$/.test(chat) ? chat : null
 }
@@ -237,13 +237,14 @@ export function messageIntervalMs(format: WebhookFormat, url: string): number {
 }
 
 /** Delay until the next message that a chat service requests, in ms. 0: none. */
-export function requestedPauseMs({ status, answer }: AnsweredPost): number {
-  if (answer === undefined) return 0
-  if (status === 429) {
-    // Discord and Telegram state it in the body, with a fraction.
-    const body = Buffer.from(answer.body).toString('utf8')
-    return pauseMs(Number(/"retry_after"\s*:\s*(\d{1,9}(?:\.\d{1,9})?)/.exec(body)?.[1]))
+export function requestedPauseMs({ status, retryAfterMs, answer }: AnsweredPost): number {
+  if (status === 429 || status === 503) {
+    // Slack states it in Retry-After, Discord and Telegram in the body, with a fraction.
+    const body = Buffer.from(answer?.body ?? []).toString('utf8')
+    const inBodyMs = pauseMs(Number(/"retry_after"\s*:\s*(\d{1,9}(?:\.\d{1,9})?)/.exec(body)?.[1]))
+    return inBodyMs > 0 ? inBodyMs : (retryAfterMs ?? 0)
   }
+  if (answer === undefined) return 0
   // https://discord.com/developers/docs/topics/rate-limits#header-format
   const headers = new Map(answer.headers)
   const isUsedUp = headers.get('x-ratelimit-remaining') === '0'
@@ -252,6 +253,7 @@ export function requestedPauseMs({ status, answer }: AnsweredPost): number {
 
 interface AnsweredPost {
   readonly status: number
+  readonly retryAfterMs: number | null
   readonly answer?: {
     readonly headers: readonly (readonly [name: string, value: string])[]
     readonly body: Uint8Array

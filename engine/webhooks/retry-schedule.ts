@@ -33,7 +33,7 @@ export function nextAttemptMs({
   readonly attempts: number
   readonly nowMs: TimeMs
   readonly retryAfterMs: number | null
-  readonly random: Random
+  readonly random: Pick<Random, 'next'>
 }): TimeMs | null {
   if (attempts >= ATTEMPTS_MAX) return null
   const waitMs = WAITS_MS[attempts - 1]

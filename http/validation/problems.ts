@@ -108,7 +108,7 @@ const SECRET = /pass|pas?w|psw|pwd|secret|token|key|auth|credential/i
 const SECRET_INSIDE =
   /(?:pass|pas?w|psw|pwd|secret|token|key|auth|credential)\w*(?:\\*["'])?\s*[:=]|bearer\s/i
 /** Matches the beginning of an API key, a webhook secret or a JWT. */
-const SECRET_VALUE = /pmk_\w|whsec_\w|eyJ[\w-]{5}/
+const SECRET_VALUE = /pmk_\w|whsec_\w|eyJ[\w-]{5}|\/bot\d|\/api\/webhooks\/|hooks\.slack/i
 const REDACTED = '[redacted]'
 
 export function isSecretName(name: string): boolean {

@@ -25,6 +25,7 @@ export class EventBodies implements WebhookBodies {
   readonly #byName: ReadonlyMap<WebhookEventType, EventDescriptor>
   readonly #parts: PayloadParts
   readonly #publicUrl: string
+  readonly #clock: Clock
 
   /** Default of `types`: all event types. */
   constructor(parts: {
@@ -39,6 +40,7 @@ export class EventBodies implements WebhookBodies {
     this.#publicUrl = parts.publicUrl
     this.#byName = new Map(this.types.map((type) => [type.name, type]))
     const { catalog, clock, matches } = parts
+    this.#clock = clock
     this.#parts = {
       catalog,
       textsOf(ref) {
@@ -65,8 +67,8 @@ export class EventBodies implements WebhookBodies {
   }
 
   #chatEvent(body: Uint8Array): ChatEvent {
-    const value: unknown = JSON.parse(Buffer.from(body).toString('utf8'))
-    assert(Value.Check(BodySchema, value), 'a body has a type, a timestamp and data')
+    const value = jsonOf(body)
+    if (!Value.Check(BodySchema, value)) return damagedEvent(this.#clock.nowMs())
     const type = this.#byName.get(value.type)
     const texts = type?.chat(value.data) ?? null
     const { marketId = null, title, lines = [] } = texts ?? { title: type?.summary ?? value.type }
@@ -83,6 +85,20 @@ export class EventBodies implements WebhookBodies {
     }
   }
 }
+
+/** Null if the stored body is damaged. */
+function jsonOf(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+const damagedEvent = (timeMs: TimeMs): ChatEvent => ({
+  ...{ kind: 'event', title: 'An event that cannot be shown', lines: [], link: null, usd: 0 },
+  timeMs,
+})
 
 const BodySchema = Type.Object({
   type: Type.String(),

@@ -58,11 +58,8 @@ test('repeats all events of a message that failed, in one message', async () => 
   assert.equal(world.counts(view.id).pending, 3)
   world.caller.answer = () => answered(200)
   await world.pass(10_000)
-  const sent = world.caller.posts.slice(2).flatMap(({ body }) => countsOf(body))
-  assert.deepEqual(
-    sent.toSorted((one, other) => one - other),
-    [2, 3, 4],
-  )
+  const sent = world.caller.posts.slice(2).map(({ body }) => countsOf(body))
+  assert.deepEqual(sent, [[2, 3, 4]])
   assert.equal(world.counts(view.id).delivered, 4)
 })
 
@@ -84,6 +81,32 @@ test('sends nothing to a chat while the service requests a pause, and everything
   await world.pass(1_000)
   assert.deepEqual(countsOf(world.caller.posts[1]?.body ?? ''), [1, 2])
   assert.equal(world.counts(view.id).delivered, 2)
+})
+
+test('sends each event alone after a service did not accept the content of a message', async () => {
+  const { world, view } = await chatWorld({ format: 'slack', url: SLACK })
+  world.trade()
+  await settle()
+  world.caller.answer = ({ body }) => answered(countsOf(body).includes(3) ? 400 : 200)
+  for (let count = 0; count < 3; count += 1) world.trade()
+  for (let second = 0; second < 20; second += 1) await world.pass(1_000)
+  assert.equal(world.counts(view.id).delivered, 3)
+  assert.equal(world.counts(view.id).pending, 1)
+})
+
+test('ends the pause of a chat when the URL changes', async () => {
+  const { world, view } = await chatWorld({ format: 'slack', url: SLACK })
+  world.caller.answer = () => answered(429, 3_600_000)
+  world.trade()
+  await settle()
+  world.caller.answer = () => answered(200)
+  await world.webhooks.change(accountId('acc_alice'), view.id, { url: `${SLACK}2` })
+  world.trade()
+  await world.pass(1_000)
+  assert.deepEqual(
+    world.caller.posts.map(({ url }) => url),
+    [SLACK, `${SLACK}2`],
+  )
 })
 
 test('combines at most 100 events in one message', async () => {

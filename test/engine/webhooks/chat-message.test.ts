@@ -158,6 +158,7 @@ test('reads the chat of a Telegram URL, and posts to the URL without it', () => 
   assert.equal(chatOf(CHAT), '-100123')
   assert.equal(chatOf('https://api.telegram.org/bot1:x/sendMessage?chat_id=@whales'), '@whales')
   for (const url of [
+    `${CHAT}&message_thread_id=7`,
     'https://api.telegram.org/bot1:x/sendMessage',
     'https://a.example/?chat_id=1',
   ]) {
@@ -167,14 +168,21 @@ test('reads the chat of a Telegram URL, and posts to the URL without it', () => 
 })
 
 test('pauses for the time that a chat service requests', () => {
-  const answered = (status: number, body: string, headers: readonly [string, string][] = []) =>
+  const answered = (
+    status: number,
+    body: string,
+    headers: readonly [string, string][] = [],
+    retryAfterMs: number | null = null,
+  ) =>
     requestedPauseMs({
-      ...{ kind: 'answered', status, retryAfterMs: null },
+      ...{ status, retryAfterMs },
       answer: { headers, body: Buffer.from(body) },
     })
   assert.equal(answered(429, '{"ok":false,"parameters":{"retry_after":7}}'), 7_000)
   assert.equal(answered(429, '{"message":"limited","retry_after":0.65,"global":false}'), 650)
   assert.equal(answered(429, 'busy'), 0)
+  assert.equal(answered(429, 'rate_limited', [], 30_000), 30_000)
+  assert.equal(answered(500, '', [], 30_000), 0)
   assert.equal(answered(429, '{"retry_after":999999999}'), 86_400_000)
   const used = [
     ['x-ratelimit-remaining', '0'],

@@ -620,6 +620,9 @@ describe('chat formats', () => {
     const { body, status } = await ask('PATCH', ONE, { id, body: { url: masked } })
     assert.equal(status, 422)
     assert.match(body, /give the whole URL, or leave `url` out of a change/)
+    const missing = await ask('POST', ALL, { body: { url, format: 'telegram' } })
+    assert.equal(missing.status, 422)
+    assert.ok(!missing.body.includes('12:secret'))
     await got(204, 'DELETE', ONE, { id })
   })
 
