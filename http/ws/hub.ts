@@ -202,8 +202,8 @@ export class Hub implements Watcher, HubAccess {
 
   /** Closes the connection with the largest buffer of the account with the most buffered bytes. */
   #cutLargest(): void {
-    const accounts = new Map<AccountId, { bytes: number; largest: Session }>()
-    for (const session of this.sessions) {
+    const accounts = new Map<AccountId, { bytes: number; largest: Session | ReplaySession }>()
+    for (const session of this.#all()) {
       const { accountId } = session.caller
       const { bytes, largest } = accounts.get(accountId) ?? { bytes: 0, largest: session }
       const isLarger = session.bufferedBytes > largest.bufferedBytes

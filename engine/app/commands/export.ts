@@ -96,7 +96,9 @@ function readHour(given: Given, option: 'from' | 'to'): number {
   if (text === null) throw new UsageError(`--${option} TIME is missing; it accepts ${accepts}`)
   const [, date, hour = '00'] = HOUR.exec(text) ?? []
   const us = Date.parse(`${date}T${hour}:00:00Z`) * US_PER_MS
-  if (Number.isNaN(us)) throw new UsageError(`--${option} is ${text}; it accepts ${accepts}`)
+  // V8 accepts the day 31 of any month.
+  const isDate = !Number.isNaN(us) && new Date(us / US_PER_MS).toISOString().startsWith(`${date}T`)
+  if (!isDate) throw new UsageError(`--${option} is ${text}; it accepts ${accepts}`)
   return us
 }
 

@@ -15,7 +15,8 @@ export function requestedHour(
   { platform, date, hour, isPartial }: HourRequest,
 ): HourFolder | Refusal {
   const startMs = Date.parse(`${date}T${String(hour).padStart(2, '0')}:00:00Z`)
-  if (Number.isNaN(startMs)) {
+  // V8 accepts the day 31 of any month.
+  if (Number.isNaN(startMs) || !new Date(startMs).toISOString().startsWith(`${date}T`)) {
     const detail = `${date} is no date; it accepts YYYY-MM-DD`
     return { kind: 'refused', code: 'BAD_REQUEST', detail }
   }

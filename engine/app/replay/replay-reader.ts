@@ -55,7 +55,8 @@ export class ReplayReader {
       this.#next += 1
       if (record === undefined || (!this.#isPastOffset && this.#isSkipped(record))) continue
       if (record.us > this.#us) chunk.release(this.#us)
-      this.#us = record.us
+      // A record of unreadable rows follows later rows of its block.
+      this.#us = Math.max(this.#us, record.us)
       this.#epoch = record.epoch
       this.#messages.write(record)
       // The states at the start have the same time, and they may be many.
