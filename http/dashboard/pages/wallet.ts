@@ -1,6 +1,6 @@
 // Profile, positions and trades of a wallet. Without an address, the page ranks all wallets that users have requested.
 
-import { useId, useState } from 'preact/hooks'
+import { useId, useMemo, useState } from 'preact/hooks'
 import { ApiError, request, requestWithFacts } from '../api.ts'
 import { setAddressHash } from '../browser.ts'
 import { countText, shortId, usdText } from '../format.ts'
@@ -108,10 +108,11 @@ interface MarketFilterProps {
 /** Limits positions and trades to one market. */
 function MarketFilter({ route, marketId, venue }: MarketFilterProps) {
   const set = (id: string) => changeQuery(route, { market: id })
+  const search = useMemo(() => searchMarkets(venue), [venue])
   return html`<section class="card" aria-label="Filter of positions and trades">
     ${
       marketId === null
-        ? html`<${Picker} label="Only one market" placeholder="A question" search=${searchMarkets(venue)}
+        ? html`<${Picker} label="Only one market" placeholder="A question" search=${search}
             choose=${({ value }: Choice) => set(value)} />`
         : html`<p class="row">Positions and trades of <strong><${MarketName} id=${marketId} /></strong> only.
             <button type="button" onClick=${() => set('')}>Show all markets</button></p>`

@@ -23,6 +23,7 @@ type Search = (text: string, signal: AbortSignal) => Promise<readonly Choice[]>
 interface PickerProps {
   readonly label: string
   readonly placeholder: string
+  /** A change repeats the search. */
   readonly search: Search
   readonly choose: (choice: Choice) => void
 }
@@ -32,13 +33,16 @@ const CHOICES_MAX = 8
 /** The server rejects shorter search texts. */
 const TEXT_LENGTH_MIN = 2
 
-/** Arrow keys select a result, Enter or a click chooses it, Escape closes the list. */
+/** Arrow keys select a result, Enter or a click chooses it, Escape and leaving the field close the list. */
 export function Picker({ label, placeholder, search, choose }: PickerProps) {
   const id = useId()
   const [text, setText] = useState('')
   const [selected, setSelected] = useState(0)
-  const { choices, state } = useChoices(search, text)
-  const isOpen = choices.length > 0
+  const [isFocused, setIsFocused] = useState(false)
+  const { choices, error } = useChoices(search, text)
+  const isOpen = isFocused && choices !== null && choices.length > 0
+  const state =
+    error === null ? resultsText(isFocused ? choices : null) : describeError(error).title
   const take = (choice: Choice | undefined) => {
     if (choice === undefined) return
     setText('')
@@ -48,7 +52,7 @@ export function Picker({ label, placeholder, search, choose }: PickerProps) {
     if (event.key === 'Enter') {
       // Enter does not submit the form around the field.
       event.preventDefault()
-      take(choices[selected])
+      if (isOpen) take(choices[selected])
     } else if (event.key === 'Escape') setText('')
     else if (isOpen && (event.key === 'ArrowDown' || event.key === 'ArrowUp')) {
       event.preventDefault()
@@ -60,16 +64,21 @@ export function Picker({ label, placeholder, search, choose }: PickerProps) {
     setText(typed(event))
     setSelected(0)
   }
+  const onBlur = () => {
+    setIsFocused(false)
+    setSelected(0)
+  }
   return html`<div class="field picker">
     <label for=${id}>${label}</label>
     <input id=${id} type="search" role="combobox" aria-autocomplete="list" aria-expanded=${String(isOpen)} aria-controls=${`${id}-list`}
       aria-activedescendant=${isOpen ? `${id}-${selected}` : null} autocomplete="off" spellcheck=${false}
-      placeholder=${placeholder} value=${text} onInput=${onInput} onKeyDown=${onKeyDown} />
+      placeholder=${placeholder} value=${text} onInput=${onInput} onKeyDown=${onKeyDown}
+      onFocus=${() => setIsFocused(true)} onBlur=${onBlur} />
     <ul id=${`${id}-list`} role="listbox" aria-label="Results" hidden=${!isOpen}>
-      ${choices.map(
+      ${choices?.map(
         (choice, index) => html`<li
           key=${choice.value} id=${`${id}-${index}`} role="option" aria-selected=${String(index === selected)} data-value=${choice.value}
-          onPointerDown=${(event: Event) => event.preventDefault()} onClick=${() => take(choice)}
+          onMouseDown=${(event: Event) => event.preventDefault()} onClick=${() => take(choice)}
         >${choice.text} <span class="muted">${choice.note}</span></li>`,
       )}
     </ul>
@@ -77,30 +86,42 @@ export function Picker({ label, placeholder, search, choose }: PickerProps) {
   </div>`
 }
 
-function useChoices(search: Search, text: string) {
-  const nothing: { readonly choices: readonly Choice[]; readonly state: string } = {
-    ...{ choices: [], state: '' },
-  }
-  const [found, setFound] = useState(nothing)
+function resultsText(choices: readonly Choice[] | null): string {
+  if (choices === null) return ''
+  if (choices.length === 0) return 'Nothing found.'
+  return choices.length === 1 ? '1 result.' : `${choices.length} results.`
+}
+
+interface Found {
+  /** Null before the response, and if the search failed. */
+  readonly choices: readonly Choice[] | null
+  readonly error: unknown
+}
+
+const NOTHING: Found = { choices: null, error: null }
+
+function useChoices(search: Search, text: string): Found {
   const wanted = text.trim()
+  const [found, setFound] = useState({ ...NOTHING, search, wanted })
   useEffect(() => {
-    setFound(nothing)
+    setFound({ ...NOTHING, search, wanted })
     if (wanted.length < TEXT_LENGTH_MIN) return undefined
     const ending = new AbortController()
     const stop = after(PAUSE_MS, () =>
       settle(
         search(wanted, ending.signal),
         ending.signal,
-        (choices) => setFound({ choices, state: choices.length === 0 ? 'Nothing found.' : '' }),
-        (error) => setFound({ choices: [], state: describeError(error).title }),
+        (choices) => setFound({ choices, error: null, search, wanted }),
+        (error) => setFound({ choices: null, error, search, wanted }),
       ),
     )
     return () => {
       stop()
       ending.abort()
     }
-  }, [wanted])
-  return found
+  }, [search, wanted])
+  // The effect that drops the results of earlier inputs runs after the render.
+  return found.search === search && found.wanted === wanted ? found : NOTHING
 }
 
 const choiceOf = ({ id, question, platforms, status }: Market): Choice => {

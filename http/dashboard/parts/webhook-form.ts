@@ -1,6 +1,6 @@
 // Form that creates or edits a webhook. Shows only filters that apply to the selected event types.
 
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { shortId } from '../format.ts'
 import { html } from '../html.ts'
@@ -388,7 +388,8 @@ function SearchedField({ name, label, hint, kind, ...parts }: SearchedFieldProps
   const entries = entriesOf(kind, draft[name] ?? '')
   const put = (list: readonly string[]) => set({ [name]: list.join('\n') })
   const isMarket = kind === 'ids'
-  const search = isMarket ? searchMarkets(draft.platform || null) : searchWallets
+  const venue = draft.platform || null
+  const search = useMemo(() => (isMarket ? searchMarkets(venue) : searchWallets), [isMarket, venue])
   return html`<div class="field searched" data-filter=${name}>
     <${Picker} label=${isMarket ? 'Find a market' : name === 'wallets' ? 'Find a wallet' : 'Find a taker'}
       placeholder=${isMarket ? 'A question' : 'A name or address'} search=${search}
