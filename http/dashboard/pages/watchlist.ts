@@ -16,6 +16,7 @@ import { columnsOf } from './markets.ts'
 
 /** Rows before "Show more". Each needs a request. */
 const ROWS = 20
+const RELOAD_MS = 60_000
 
 /** Renders nothing if the list is empty. */
 export function WatchlistSection() {
@@ -24,6 +25,7 @@ export function WatchlistSection() {
   // Newest first.
   const shown = ids.toReversed().slice(0, count)
   const result = useRequest((signal) => fetchMarkets(shown, signal), [shown.join()], {
+    periodMs: RELOAD_MS,
     isWanted: shown.length > 0,
   })
   const live = useLivePrices(shown)
