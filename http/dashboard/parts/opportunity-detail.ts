@@ -76,12 +76,12 @@ export function OpportunityDetail({
   const one = (size === null ? null : quote.answer?.opportunity) ?? found
   const { legs, kind, contracts } = one
   const { id } = found
-  const isShown = ended === null || one !== found
+  const isFound = one === found
   return html`<div class="stack opportunity" data-opportunity=${id}>
     ${
       ended === null
         ? null
-        : html`<p class="state incomplete"><strong>It has ended:</strong> ${CLOSE_REASONS[ended] ?? ended}. Below is its last state. The books stay live.</p>`
+        : html`<p class="state incomplete"><strong>It has ended:</strong> ${CLOSE_REASONS[ended] ?? ended}.${isFound ? ' Below is its last state.' : ''} The books stay live.</p>`
     }
     <div class="row own-size">
       <${InputField} label="Your size (contracts)" type="number" value=${size === null ? '' : String(size)} bounds=${SIZES}
@@ -90,11 +90,12 @@ export function OpportunityDetail({
         size === null
           ? html`<p class="muted">Empty: the most profitable size, ${sizeText(found.contracts)} contracts.</p>`
           : html`<${Unanswered} result=${quote} what="the quote" />
-            ${quote.answer === null ? null : html`<p role="status" data-quote=${quote.answer.reason ?? 'possible'}>${quoteText(quote.answer)}</p>`}`
+            ${quote.answer === null ? null : html`<p role="status" data-quote=${quote.answer.reason ?? 'possible'}>${quoteText(quote.answer)}</p>`}
+            ${isFound ? html`<p class="muted" data-other-size>The figures below are for ${sizeText(found.contracts)} contracts, not for your size.</p>` : null}`
       }
     </div>
     <div class="leg-books">
-      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${isShown ? contracts : 0} />`)}
+      ${legs.slice(0, BOOKS_MAX).map((leg) => html`<${LegBook} key=${leg.market_id} leg=${leg} name=${nameOf(kind, leg)} contracts=${isFound && ended !== null ? 0 : contracts} />`)}
     </div>
     ${legs.length > BOOKS_MAX ? html`<p class="muted">The books of the first ${BOOKS_MAX} of ${legs.length} outcomes.</p>` : null}
     ${costs(one)}

@@ -298,6 +298,7 @@ test('quotes the user’s own size in an expanded row, and states why a size can
   await enter('70')
   await page.locator('[data-quote=possible]').waitFor()
   await page.getByText('Cost of 70 contracts of each outcome.').waitFor()
+  assert.equal(await page.locator('[data-other-size]').count(), 0)
   await page.waitForFunction(() => document.querySelectorAll('[data-taken="10"]').length === 1)
   assert.deepEqual(await marksOf(page, rain[0], 2), [
     [55, 60],
@@ -311,6 +312,7 @@ test('quotes the user’s own size in an expanded row, and states why a size can
   await enter('2')
   await page.locator('[data-quote=below_minimum]').waitFor()
   await page.getByText('At least 5 contracts are accepted.').waitFor()
+  await page.locator('[data-other-size]', { hasText: 'not for your size' }).waitFor()
   await enter('')
   await page.getByText(/^Empty: the most profitable size/).waitFor()
   await page.locator('.pair-chart').waitFor()
