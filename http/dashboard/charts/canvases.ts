@@ -121,7 +121,8 @@ function stretch(scale: ITimeScaleApi<Time>, count: number): void {
   const wanted = count + RIGHT_MARGIN_BARS
   if (width === 0 || count === 0 || wanted * SPACING > width) return
   const slots = Math.max(wanted, Math.floor(width / SPACING_MAX))
-  scale.setVisibleLogicalRange({ from: -0.5, to: slots - 0.5 })
+  const margin = (LABEL * slots) / width
+  scale.setVisibleLogicalRange({ from: -Math.max(0.5, margin), to: slots - 0.5 })
 }
 
 /** Shows all `count` bars. */
