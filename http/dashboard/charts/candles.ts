@@ -185,9 +185,17 @@ const STRETCHES: Readonly<Record<Exclude<Range, 'All'>, Stretch>> = {
   '1W': { interval: '1h', bars: 168 },
   '1M': { interval: '4h', bars: 180 },
 }
-const HOUR_MS = 3_600_000
-/** Intervals of the range `All`, with their length in hours. */
-const LENGTHS = [['15m', 0.25] as const, ['1h', 1] as const, ['4h', 4] as const]
+const MINUTE_MS = 60_000
+export const INTERVAL_MS: Readonly<Record<Interval, number>> = {
+  '1m': MINUTE_MS,
+  '5m': 5 * MINUTE_MS,
+  '15m': 15 * MINUTE_MS,
+  '1h': 60 * MINUTE_MS,
+  '4h': 240 * MINUTE_MS,
+  '1d': 1_440 * MINUTE_MS,
+}
+/** Intervals of the range `All`, except the longest. */
+const INTERVALS_OF_ALL = ['15m', '1h', '4h'] as const
 /** The range `All` uses the shortest interval that needs at most this many bars. */
 const ALL_BARS = 200
 const BARS_OF_PAGE = 1_000
@@ -195,8 +203,8 @@ const BARS_OF_PAGE = 1_000
 /** `ageMs` is the age of the market and sets the interval of `All`; null: unknown. */
 export function stretchOf(range: Range, ageMs: number | null): Stretch {
   if (range !== 'All') return STRETCHES[range]
-  const hours = ageMs === null ? Number.POSITIVE_INFINITY : ageMs / HOUR_MS
-  const [interval] = LENGTHS.find(([, length]) => hours / length <= ALL_BARS) ?? ['1d']
+  const wanted = (ageMs ?? Number.POSITIVE_INFINITY) / ALL_BARS
+  const interval = INTERVALS_OF_ALL.find((one) => wanted <= INTERVAL_MS[one]) ?? '1d'
   return { interval, bars: BARS_OF_PAGE }
 }
 

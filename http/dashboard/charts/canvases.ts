@@ -179,10 +179,9 @@ export function openPairLines(host: HTMLElement) {
   }
 }
 
-function bandOf({ atMs, own, other, fees }: PairPoint) {
+function bandOf({ atMs, own, other, isAboveFees }: PairPoint) {
   const time = timestamp(atMs / 1_000)
-  if (own === null || other === null) return { time }
-  return { time, own, other, isAboveFees: fees !== null && Math.abs(own - other) > fees }
+  return own === null || other === null ? { time } : { time, own, other, isAboveFees }
 }
 
 /** TickMarkType of lightweight-charts: lower values are days, months and years. */

@@ -7,42 +7,65 @@ export interface PairPoint {
   readonly atMs: number
   readonly own: number | null
   readonly other: number | null
+  /** Start of the bar with the price; null before the first price. */
+  readonly ownAtMs: number | null
+  readonly otherAtMs: number | null
+  /** The gap exceeds the fees, and both prices are at most `ageMaxMs` old. */
+  readonly isAboveFees: boolean
   /** Taker fees of both venues per contract in dollars, before rounding; null: a price or a fee is unknown. */
   readonly fees: number | null
 }
 
 type Fees = Market['fees']
 
-/**
- * Joins the closes of two markets. A market without a bar at a time has its last close. `isInverted`: the first outcome of one
- * market is the second of the other.
- */
+interface PairOptions {
+  /** The first outcome of one market is the second of the other. */
+  readonly isInverted: boolean
+  readonly fees: readonly [own: Fees, other: Fees]
+  /** Start of the first point if a market has an older bar. Older bars have no points. */
+  readonly fromMs: number
+  /** Maximum age of a price in a gap that is marked. */
+  readonly ageMaxMs: number
+}
+
+/** Joins the closes of two markets. A market without a bar at a time has its last close. */
 export function pairPoints(
   bars: { readonly own: readonly Bar[]; readonly other: readonly Bar[] },
-  {
-    isInverted,
-    fees,
-  }: {
-    readonly isInverted: boolean
-    readonly fees: readonly [own: Fees, other: Fees]
-  },
+  { isInverted, fees, fromMs, ageMaxMs }: PairOptions,
 ): readonly PairPoint[] {
-  const times = new Set([...bars.own, ...bars.other].map(({ timestamp_ms: ms }) => ms))
-  const closes = [closesOf(bars.own), closesOf(bars.other)] as const
-  let own: number | null = null
-  let other: number | null = null
+  const all = [...bars.own, ...bars.other]
+  const times = new Set(all.map(({ timestamp_ms: ms }) => Math.max(ms, fromMs)))
+  const lasts = [lastBars(bars.own), lastBars(bars.other)] as const
   return [...times]
     .sort((one, next) => one - next)
     .map((atMs) => {
-      own = closes[0].get(atMs) ?? own
-      const close = closes[1].get(atMs)
-      if (close !== undefined) other = isInverted ? Math.round((1 - close) * 1e6) / 1e6 : close
-      return { atMs, own, other, fees: feesOf([own, other], fees) }
+      const [ownBar, otherBar] = [lasts[0](atMs), lasts[1](atMs)]
+      const own = ownBar?.close ?? null
+      const close = otherBar?.close ?? null
+      const other = close !== null && isInverted ? Math.round((1 - close) * 1e6) / 1e6 : close
+      const [ownAtMs, otherAtMs] = [ownBar?.timestamp_ms ?? null, otherBar?.timestamp_ms ?? null]
+      const point = { atMs, own, other, ownAtMs, otherAtMs, fees: feesOf([own, other], fees) }
+      return { ...point, isAboveFees: isGapAboveFees(point, atMs - ageMaxMs) }
     })
 }
 
-const closesOf = (bars: readonly Bar[]): ReadonlyMap<number, number> =>
-  new Map(bars.map(({ timestamp_ms: ms, close }) => [ms, close]))
+/** False if a price is unknown or older than `sinceMs`, or a fee is unknown. */
+export function isGapAboveFees(
+  { own, other, ownAtMs, otherAtMs, fees }: Omit<PairPoint, 'isAboveFees'>,
+  sinceMs: number,
+): boolean {
+  if (own === null || other === null || ownAtMs === null || otherAtMs === null) return false
+  return Math.min(ownAtMs, otherAtMs) >= sinceMs && fees !== null && Math.abs(other - own) > fees
+}
+
+/** Returns a function for the last bar at or before a time. Its times must not decrease. `bars`: oldest first. */
+function lastBars(bars: readonly Bar[]): (atMs: number) => Bar | null {
+  let count = 0
+  return (atMs) => {
+    while ((bars[count]?.timestamp_ms ?? Number.POSITIVE_INFINITY) <= atMs) count += 1
+    return bars[count - 1] ?? null
+  }
+}
 
 function feesOf(
   prices: readonly [own: number | null, other: number | null],

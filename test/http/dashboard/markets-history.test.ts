@@ -137,7 +137,9 @@ test('joins the closes of two markets by time, converts the other outcome, and a
   const unknown = feesRecord(FEES_UNKNOWN, 0)
   const curve = { rate: 0.07, exponent: 1, multiplier: 2 }
   const free = { ...unknown, taker: { ...curve, rate: 0 } }
-  const points = pairPoints(bars, { isInverted: true, fees: [{ ...unknown, taker: curve }, free] })
+  const all = { fromMs: 0, ageMaxMs: 60_000 }
+  const fees = [{ ...unknown, taker: curve }, free] as const
+  const points = pairPoints(bars, { isInverted: true, fees, ...all })
   assert.deepEqual(
     points.map(({ atMs, own, other }) => [atMs / 60_000, own, other]),
     [
@@ -147,9 +149,9 @@ test('joins the closes of two markets by time, converts the other outcome, and a
       [4, 0.5, 0.55],
     ],
   )
-  const fees = points.map(({ fees: both }) => (both === null ? null : both.toFixed(6)))
-  assert.deepEqual(fees, [null, '0.033600', '0.033600', '0.035000'])
-  const same = pairPoints(bars, { isInverted: false, fees: [free, unknown] })
+  const sums = points.map(({ fees: both }) => (both === null ? null : both.toFixed(6)))
+  assert.deepEqual(sums, [null, '0.033600', '0.033600', '0.035000'])
+  const same = pairPoints(bars, { isInverted: false, fees: [free, unknown], ...all })
   assert.deepEqual(
     same.map(({ other, fees: both }) => [other, both]),
     [
@@ -157,6 +159,31 @@ test('joins the closes of two markets by time, converts the other outcome, and a
       [0.3, null],
       [0.35, null],
       [0.45, null],
+    ],
+  )
+})
+
+test('starts a pair at the start of the range with the last older prices, and marks no gap to an old price', () => {
+  const closes = (...minutes: readonly number[]) =>
+    minutes.map((minute) => bar(minute, { close: minute / 100 }))
+  const free = {
+    ...feesRecord(FEES_UNKNOWN, 0),
+    taker: { rate: 0, exponent: 1, multiplier: 1 },
+  }
+  const points = pairPoints(
+    { own: closes(1, 4, 12, 16), other: closes(2, 13) },
+    { isInverted: false, fees: [free, free], fromMs: 600_000, ageMaxMs: 120_000 },
+  )
+  assert.deepEqual(
+    points.map(({ atMs, ownAtMs, otherAtMs, isAboveFees }) => [
+      ...[atMs, ownAtMs, otherAtMs].map((ms) => (ms ?? 0) / 60_000),
+      isAboveFees,
+    ]),
+    [
+      [10, 4, 2, false],
+      [12, 12, 2, false],
+      [13, 12, 13, true],
+      [16, 16, 13, false],
     ],
   )
 })

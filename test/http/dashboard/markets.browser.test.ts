@@ -466,12 +466,19 @@ test('draws the prices of both venues in one chart without cut labels, and updat
     assert.deepEqual(await allProblems(page), [], `${width}`)
     await page.context().close()
   }
-  const page = await dashboard.open(pageOf(matchedMarket))
+  const page = await dashboard.open(pageOf(matchedMarket), { expected: [/ERR_FAILED/] })
   const legend = page.locator('.pair-chart .legend')
   await page.locator('.pair-chart .legend[data-gap="0.02"]').waitFor()
   market.trade({ price: bid(0.3, 1).price })
   await page.locator('.pair-chart .legend[data-gap="0.13"]').waitFor()
+  assert.equal(await legend.locator('.up').count(), 0, 'the other price is old')
+  assert.equal(await legend.locator('time').count(), 2)
+  matchedMarket.trade({ price: bid(0.57, 1).price })
+  await legend.locator('.up').waitFor()
   assert.equal(await legend.locator('.up').innerText(), '+13¢')
+  await page.route('**/candles?*interval=1h*', (route) => route.abort())
+  await page.locator('.pair-chart').getByRole('button', { name: '1W', exact: true }).click()
+  await page.locator('.pair-chart[data-phase=failed][data-points="0"]').waitFor()
 })
 
 /** Runs in the page. Collects texts that a canvas draws beyond its edges. */
