@@ -18,7 +18,7 @@ import {
 import { Price } from '../parts/figures.ts'
 import { gapOf, type LivePrices, quoteOf, useQuotes } from '../parts/quotes.ts'
 import { Unanswered, useRequest } from '../parts/requests.ts'
-import { Empty } from '../parts/states.ts'
+import { Empty, Failure } from '../parts/states.ts'
 import { type Column, headings, tableRows } from '../parts/tables.ts'
 import { fetchVenues, type Venues, venueText } from '../parts/venues.ts'
 import type { EventPage as EventList, Market } from '../records.ts'
@@ -28,11 +28,17 @@ type EventRecord = EventList['events'][number]
 
 interface LoadedEvent {
   readonly event: EventRecord
+  readonly venues: Venues
+}
+
+interface OtherVenue {
   /** The event of the other venue; null: no comparable match. */
   readonly partner: EventRecord | null
   readonly matches: readonly EventMatch[]
-  readonly venues: Venues
 }
+
+/** Sum of the first outcomes' prices by column; null: unknown. */
+type Sums = Readonly<Record<'a' | 'b', number | null>>
 
 /** Maximum rows. Prices of more rows would exceed the limit of subscriptions. */
 const ROWS_MAX = 200
@@ -41,8 +47,10 @@ const RELOAD_MS = 60_000
 export function EventPage({ route: { subject } }: PageProps) {
   const slug = subject ?? ''
   const result = useRequest((signal) => fetchEvent(slug, signal), [slug], { periodMs: RELOAD_MS })
-  const { latest, error, kind } = result
-  if (latest !== null) return html`<${OneEvent} loaded=${latest} />`
+  const { latest, error, kind, again } = result
+  if (latest !== null) {
+    return html`<${Failure} error=${error} retry=${again} /><${OneEvent} loaded=${latest} />`
+  }
   if (kind === 'failed' && error instanceof ApiError && error.status === 404) {
     return html`<h1>No such event</h1>
       <${Empty}>Neither venue lists an event named ${slug}.${' '}
@@ -51,29 +59,47 @@ export function EventPage({ route: { subject } }: PageProps) {
   return html`<h1>Event</h1><${Unanswered} result=${result} what="the event" />`
 }
 
+const readEvent = (slug: string, signal: AbortSignal) =>
+  request<EventRecord>(`/v1/events/${encodeURIComponent(slug)}`, { signal })
+
 async function fetchEvent(slug: string, signal: AbortSignal): Promise<LoadedEvent> {
-  const read = (name: string) =>
-    request<EventRecord>(`/v1/events/${encodeURIComponent(name)}`, { signal })
-  const [venues, event] = await Promise.all([fetchVenues(signal), read(slug)])
-  const markets = event.markets.slice(0, ROWS_MAX)
-  const matches = await fetchEventMatches(markets, venues, signal)
-  const isOfA = event.platforms[0] === venues.a
-  const partnerSlug = partnerEventOf(matches, isOfA)
-  const partner = partnerSlug === null ? null : await read(partnerSlug)
-  return { event: { ...event, markets }, partner, matches, venues }
+  const [venues, event] = await Promise.all([fetchVenues(signal), readEvent(slug, signal)])
+  return { event: { ...event, markets: event.markets.slice(0, ROWS_MAX) }, venues }
 }
 
-function OneEvent({
-  loaded: { event, partner, matches, venues },
-}: {
-  readonly loaded: LoadedEvent
-}) {
+async function fetchOtherVenue(
+  { event, venues }: LoadedEvent,
+  signal: AbortSignal,
+): Promise<OtherVenue> {
+  const matches = await fetchEventMatches(event.markets, venues, signal)
+  const slug = partnerEventOf(matches, event.platforms[0] === venues.a)
+  return { matches, partner: slug === null ? null : await readEvent(slug, signal) }
+}
+
+function OneEvent({ loaded }: { readonly loaded: LoadedEvent }) {
+  const { event, venues } = loaded
   const isOfA = event.platforms[0] === venues.a
+  const other = useRequest(
+    (signal) => fetchOtherVenue(loaded, signal),
+    [
+      event.markets
+        .map(({ id }) => id)
+        .toSorted()
+        .join(),
+    ],
+    { periodMs: RELOAD_MS },
+  )
+  const { partner, matches } = other.latest ?? { partner: null, matches: [] }
   const rows = outcomeRows(event.markets, partner?.markets ?? [], matches, isOfA)
   const shown = rows.slice(0, ROWS_MAX)
+  const isComplete = rows.length === shown.length && listsAllMarkets(event)
   const live = useQuotes(shown.flatMap(({ a, b }) => [a?.id, b?.id].flatMap((id) => id ?? [])))
   useEffect(() => setTitle(`${event.title} – Twinbook`), [event.title])
   const events = isOfA ? [event, partner] : [partner, event]
+  const [a, b] = events.map((one) =>
+    one !== null && listsAllMarkets(one) ? sumOfYes(one.markets, live) : null,
+  )
+  const sums = isComplete && rows.length > 1 ? { a: a ?? null, b: b ?? null } : null
   return html`<article class="stack event-page" data-event=${event.slug}>
     <h1>${event.title}</h1>
     <p class="row">
@@ -90,14 +116,26 @@ function OneEvent({
       </li>`,
       )}
     </ul>
-    ${partner === null ? html`<p class="muted">No event of the other venue has the same questions.</p>` : null}
-    <section class="card stack" aria-label="Outcomes">${outcomeTable(shown, live, venues)}
-      ${rows.length > ROWS_MAX || event.market_count > event.markets.length ? html`<p class="muted">The ${countText(shown.length)} outcomes with most volume.</p>` : null}
+    <${Unanswered} result=${other} what="the other venue’s prices" hasRows=${other.latest !== null} />
+    ${other.kind === 'failed' ? html`<p class="muted">The other venue’s matching markets could not be loaded. ${other.latest === null ? 'Only one venue is shown.' : 'The last known ones are shown.'}</p>` : null}
+    ${other.latest !== null && partner === null ? html`<p class="muted">No event of the other venue has the same questions.</p>` : null}
+    <section class="card stack" aria-label="Outcomes">${outcomeTable(shown, { live, venues, sums })}
+      ${isComplete ? null : html`<p class="muted">The ${countText(shown.length)} outcomes with most volume.</p>`}
     </section>
   </article>`
 }
 
-function outcomeTable(rows: readonly OutcomeRow[], live: LivePrices, venues: Venues) {
+const listsAllMarkets = ({ markets, market_count: count }: EventRecord): boolean =>
+  markets.length >= count
+
+interface OutcomeTable {
+  readonly live: LivePrices
+  readonly venues: Venues
+  /** Null: no row of sums. */
+  readonly sums: Sums | null
+}
+
+function outcomeTable(rows: readonly OutcomeRow[], { live, venues, sums }: OutcomeTable) {
   const priceCell = (market: Market | null) =>
     market === null
       ? '–'
@@ -112,7 +150,11 @@ function outcomeTable(rows: readonly OutcomeRow[], live: LivePrices, venues: Ven
       'Gap',
       'num',
       ({ a, b }) =>
-        gapText(a === null || b === null ? null : gapOf(quoteOf(a, live), quoteOf(b, live))),
+        gapText(
+          a?.status === 'open' && b?.status === 'open'
+            ? gapOf(quoteOf(a, live), quoteOf(b, live))
+            : null,
+        ),
     ],
     [
       'Volume 24 h',
@@ -131,18 +173,13 @@ function outcomeTable(rows: readonly OutcomeRow[], live: LivePrices, venues: Ven
       ${headings(columns)}
       <tbody>${tableRows({ rows, columns, keyOf: ({ key }) => key, marks: ({ key }) => ({ 'data-outcome': key }) })}</tbody>
       ${
-        rows.length < 2
+        sums === null
           ? null
           : html`<tbody><tr>
         <th scope="row" class="subject question">Sum of Yes, open markets</th>
         ${(['a', 'b'] as const).map(
           (side) =>
-            html`<td class="num" key=${side} data-sum=${side} data-label=${venueText(venues[side])}>${priceText(
-              sumOfYes(
-                rows.flatMap((row) => row[side] ?? []),
-                live,
-              ),
-            )}</td>`,
+            html`<td class="num" key=${side} data-sum=${side} data-label=${venueText(venues[side])}>${priceText(sums[side])}</td>`,
         )}
               </tr></tbody>`
       }

@@ -79,17 +79,23 @@ export function outcomeRows(
   ]
 }
 
+export type PricedMarket = Pick<Market, 'id' | 'status' | 'outcomes'>
+
 /** Price of the first outcome, 0 to 1. A resolved market has its settlement price. */
-export function yesPriceOf({ id, status, outcomes }: Market, live: LivePrices): number | null {
+export function yesPriceOf(
+  { id, status, outcomes }: PricedMarket,
+  live: LivePrices,
+): number | null {
   const trading = status === 'resolved' ? null : (live.get(id)?.value?.price ?? null)
   return trading ?? outcomes[0]?.price ?? null
 }
 
-/** Sum over open markets; null: none is open. */
-export function sumOfYes(markets: readonly Market[], live: LivePrices): number | null {
+/** Sum over open markets; null: none is open, or a price is unknown. */
+export function sumOfYes(markets: readonly PricedMarket[], live: LivePrices): number | null {
   const prices = markets
     .filter(({ status }) => status === 'open')
     .map((market) => yesPriceOf(market, live))
-  if (prices.length === 0) return null
-  return prices.reduce<number>((sum, price) => sum + (price ?? 0), 0)
+  const known = prices.filter((price) => price !== null)
+  if (known.length === 0 || known.length < prices.length) return null
+  return known.reduce((sum, price) => sum + price, 0)
 }

@@ -818,7 +818,9 @@ test('shows an event with the prices of both venues, their sums and links, and g
     b.reprice(360_000 + index * 100_000)
   }
   alone.reprice(50_000)
-  const page = await dashboard.open('#/markets?group=event&category=Cups')
+  const page = await dashboard.open('#/markets?group=event&category=Cups', {
+    expected: [/ERR_FAILED/],
+  })
   const group = page.locator('.markets tr.event', { hasText: 'Cup winner' })
   await group.first().waitFor()
   assert.equal(await group.count(), 1)
@@ -826,6 +828,7 @@ test('shows an event with the prices of both venues, their sums and links, and g
   await group.getByRole('link').click()
   await page.locator('.event-page').waitFor()
   const rows = page.locator('.event-outcomes tbody tr[data-outcome]')
+  await rows.nth(2).waitFor()
   assert.equal(await rows.count(), 3)
   const cells = async (name: string) => rows.filter({ hasText: name }).locator('td').allInnerTexts()
   for (const page of [
@@ -848,12 +851,22 @@ test('shows an event with the prices of both venues, their sums and links, and g
       assert.deepEqual(await allProblems(page), [], `${width} ${colorScheme}`)
     }
   }
+  await page.route('**/v1/matching-markets*', (route) => route.abort())
+  await page.reload()
+  await page.getByText('Only one venue is shown.').waitFor()
+  assert.equal(await page.locator('[data-sum=a]').innerText(), '74¢')
+  assert.equal(await page.locator('[data-sum=b]').innerText(), '–')
+  await page.unroute('**/v1/matching-markets*')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await rows.nth(2).waitFor()
   await page.locator('[data-venue-event] a').click()
   await page.getByRole('heading', { level: 1, name: /^Cup winner at/ }).waitFor()
   await page.locator('[data-outcome] a').first().click()
   const siblings = page.locator('.siblings')
   await siblings.getByRole('link', { name: /^All \d outcomes of the event$/ }).waitFor()
   assert.ok((await siblings.locator('li').count()) >= 1)
+  for (const market of [...pairs.flat(), alone]) market.reprice(550_000)
+  await siblings.getByText('55¢').first().waitFor()
   await page.goto(`${dashboard.server.origin}/dashboard#/event/no-such`)
   await page.getByRole('heading', { name: 'No such event' }).waitFor()
 })

@@ -7,6 +7,7 @@ import {
   queryOf,
   searchText,
 } from '../../../http/dashboard/pages/markets.ts'
+import { type PricedMarket, sumOfYes } from '../../../http/dashboard/parts/event-outcomes.ts'
 import { safeLink } from '../../../http/dashboard/parts/market-facts.ts'
 import { parseRoute } from '../../../http/dashboard/route.ts'
 
@@ -69,4 +70,16 @@ test('accepts https URLs as links, and rejects all other URLs', () => {
     'blob:https://venue.example/1',
   ]
   for (const address of others) assert.equal(safeLink(address), null, String(address))
+})
+
+test('sums the first outcomes of open markets, and returns null when a price is unknown or no market is open', () => {
+  const market = (id: string, price: number | null, status: PricedMarket['status'] = 'open') => ({
+    ...{ id, status },
+    outcomes: price === null ? [] : [{ label: 'Yes', price, price_cents: price * 100 }],
+  })
+  const known = [market('one', 0.25), market('two', 0.5), market('three', 1, 'resolved')]
+  assert.equal(sumOfYes(known, new Map()), 0.75)
+  assert.equal(sumOfYes([...known, market('four', null)], new Map()), null)
+  assert.equal(sumOfYes(known.slice(2), new Map()), null)
+  assert.equal(sumOfYes([], new Map()), null)
 })
