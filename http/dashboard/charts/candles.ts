@@ -14,7 +14,7 @@ import type { CandlePage } from '../records.ts'
 import { currentRoute } from '../route.ts'
 import { useSignal } from '../signal.ts'
 import { follow } from '../stream.ts'
-import { type Bar, type CandleCanvas, openCandles, type PutResult, volumeOf } from './canvases.ts'
+import { type Bar, openCandles, type PutResult, volumeOf } from './canvases.ts'
 
 const KINDS = ['Candles', 'Line'] as const
 
@@ -84,6 +84,24 @@ interface Drawn {
   readonly count: number
 }
 
+/** Opens a canvas in `host` on mount and closes it on unmount. Null before and after that. */
+export function useCanvas<Canvas extends { readonly close: () => void }>(
+  host: { readonly current: HTMLElement | null },
+  open: (host: HTMLElement) => Canvas,
+) {
+  const canvas = useRef<Canvas | null>(null)
+  useEffect(() => {
+    if (host.current === null) return undefined
+    const opened = open(host.current)
+    canvas.current = opened
+    return () => {
+      canvas.current = null
+      opened.close()
+    }
+  }, [])
+  return canvas
+}
+
 function useDrawnBars(
   host: { readonly current: HTMLElement | null },
   marketId: string,
@@ -94,17 +112,8 @@ function useDrawnBars(
     ...{ phase: 'waiting', error: null, last: null, isOwnAlone: false, count: 0 },
   })
   const [round, setRound] = useState(0)
-  const canvas = useRef<CandleCanvas | null>(null)
+  const canvas = useCanvas(host, openCandles)
   const put = (change: Partial<Drawn>) => setDrawn((before) => ({ ...before, ...change }))
-  useEffect(() => {
-    if (host.current === null) return undefined
-    const opened = openCandles(host.current)
-    canvas.current = opened
-    return () => {
-      canvas.current = null
-      opened.close()
-    }
-  }, [])
   useEffect(() => canvas.current?.draw(isLine ? 'line' : 'candles'), [isLine])
   useEffect(() => {
     put({ phase: 'waiting', error: null })

@@ -45,8 +45,6 @@ const LABEL = 20
 const RIGHT_MARGIN_BARS = 4
 const SPAN_MIN = 0.01
 
-export type CandleCanvas = ReturnType<typeof openCandles>
-
 export function openCandles(host: HTMLElement) {
   const { chart, scale, colorsNow, close } = openChart(host, CANDLE_OPTIONS, recolor, layout)
   const candles = chart.addSeries(CandlestickSeries, {
@@ -135,8 +133,6 @@ function scrollToNow(scale: ITimeScaleApi<Time>, count: number): void {
   })
   stretch(scale, count)
 }
-
-export type PairCanvas = ReturnType<typeof openPairLines>
 
 export function openPairLines(host: HTMLElement) {
   let count = 0

@@ -19,8 +19,9 @@ import {
   RANGES,
   type Range,
   stretchOf,
+  useCanvas,
 } from './candles.ts'
-import { openPairLines, type PairCanvas } from './canvases.ts'
+import { openPairLines } from './canvases.ts'
 import { isGapAboveFees, type PairPoint, pairPoints } from './pair-points.ts'
 
 /** Minimum time between two drawings. */
@@ -96,7 +97,7 @@ function usePairPoints(
 ) {
   const [drawn, setDrawn] = useState(NOTHING)
   const [round, setRound] = useState(0)
-  const canvas = useRef<PairCanvas | null>(null)
+  const canvas = useCanvas(host, openPairLines)
   const created = [market, matchedMarket].flatMap(({ created_at: seconds }) => seconds ?? [])
   const ageMs = created.length === 0 ? null : nowMs() - Math.min(...created) * 1_000
   const { interval, bars: limit } = stretchOf(range, ageMs)
@@ -104,15 +105,6 @@ function usePairPoints(
   const ids = [market.id, matchedMarket.id] as const
   const fees = useRef([market.fees, matchedMarket.fees] as const)
   fees.current = [market.fees, matchedMarket.fees]
-  useEffect(() => {
-    if (host.current === null) return undefined
-    const opened = openPairLines(host.current)
-    canvas.current = opened
-    return () => {
-      canvas.current = null
-      opened.close()
-    }
-  }, [])
   useEffect(() => {
     setDrawn((before) => ({ ...before, phase: 'waiting', error: null }))
     const bars = [new MarketBars(), new MarketBars()] as const
