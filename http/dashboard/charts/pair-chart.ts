@@ -5,6 +5,7 @@ import { after, every, nowMs, type StopTimer } from '../browser.ts'
 import { gapText, priceText } from '../format.ts'
 import { html } from '../html.ts'
 import { Time } from '../parts/figures.ts'
+import { difference } from '../parts/quotes.ts'
 import { settle } from '../parts/requests.ts'
 import { Empty, Failure, Waiting } from '../parts/states.ts'
 import { venueText } from '../parts/venues.ts'
@@ -62,7 +63,7 @@ export function PairChart(props: PairChartProps) {
 
 function legend(last: PairPoint, [ourName, otherName]: readonly string[], ageMaxMs: number) {
   const { own, other, ownAtMs, otherAtMs, fees } = last
-  const gap = own === null || other === null ? null : Math.round((other - own) * 1e6) / 1e6
+  const gap = difference(other, own)
   const isAbove = isGapAboveFees(last, nowMs() - ageMaxMs)
   return html`<dl class="row legend" data-gap=${gap} data-fees=${fees}>
       <div><dt class="line-own">${ourName}</dt> <dd>${priceText(own)}</dd> ${timeOf(ownAtMs)}</div>

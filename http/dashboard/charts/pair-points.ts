@@ -1,3 +1,4 @@
+import { priceOfOutcome } from '../parts/quotes.ts'
 import type { Candle, Market } from '../records.ts'
 
 type Bar = Pick<Candle, 'timestamp_ms' | 'close'>
@@ -42,7 +43,7 @@ export function pairPoints(
       const [ownBar, otherBar] = [lasts[0](atMs), lasts[1](atMs)]
       const own = ownBar?.close ?? null
       const close = otherBar?.close ?? null
-      const other = close !== null && isInverted ? Math.round((1 - close) * 1e6) / 1e6 : close
+      const other = close === null ? null : priceOfOutcome(close, isInverted ? 1 : 0)
       const [ownAtMs, otherAtMs] = [ownBar?.timestamp_ms ?? null, otherBar?.timestamp_ms ?? null]
       const point = { atMs, own, other, ownAtMs, otherAtMs, fees: feesOf([own, other], fees) }
       return { ...point, isAboveFees: isGapAboveFees(point, atMs - ageMaxMs) }

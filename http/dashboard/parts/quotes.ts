@@ -121,9 +121,12 @@ export function crossingOf(ours: Quote, theirs: Quote): Crossing {
   return { left: isHere ? here : there, buyAt: isHere ? 'ours' : 'theirs' }
 }
 
-/** Prices are multiples of a millionth, so rounding removes floating-point errors. */
-function difference(bid: number | null, ask: number | null): number | null {
-  return bid === null || ask === null ? null : Math.round((bid - ask) * 1e6) / 1e6
+/**
+ * Price `one` minus price `other`; null: a price is unknown. Prices are multiples of a millionth, so rounding removes
+ * floating-point errors.
+ */
+export function difference(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? null : Math.round((one - other) * 1e6) / 1e6
 }
 
 /** Price of an outcome by the first outcome's price. Other outcomes have the complement. */
