@@ -43,7 +43,7 @@ export class MatchResults {
       if (a !== null && b !== null && pairScore !== null) {
         matches.put(a, b, pairScore, stored.matchedAtMs)
         if (matches.matchOf(a.ref) !== null) this.#unconfirmed.add(stored.a)
-        if (matches.matchOf(a.ref)?.b === b || matches.endedMatchOf(a.ref)?.b === b) continue
+        if (matches.listedMatchOf(a.ref)?.b === b) continue
       }
       table.remove(stored.a)
     }
@@ -95,7 +95,7 @@ export class MatchResults {
   /** Removes the pair of a removed market. */
   remove({ ref }: MarketView): void {
     const { matches } = this.#parts
-    const match = matches.matchOf(ref) ?? matches.endedMatchOf(ref)
+    const match = matches.listedMatchOf(ref)
     if (match !== null) this.#end(match)
   }
 
@@ -113,20 +113,18 @@ export class MatchResults {
   applyOverride({ a, b, decision }: PairOverride): void {
     const { matches, market } = this.#parts
     const first = market(a)
-    const match = first && (matches.matchOf(first.ref) ?? matches.endedMatchOf(first.ref))
+    const match = first && matches.listedMatchOf(first.ref)
     if (decision === 'rejected' && match?.b.ref.number === b) this.#end(match)
   }
 
   #begin(a: MarketView, b: MarketView, pairScore: PairScore): void {
     const { matches, table, nowMs } = this.#parts
-    const isOther = (match: MatchView) => match.a !== a || match.b !== b
-    const pairs = [a, b].flatMap(({ ref }) => matches.matchOf(ref) ?? [])
-    const ended = [a, b].flatMap(({ ref }) => matches.endedMatchOf(ref) ?? [])
-    for (const other of new Set([...pairs, ...ended].filter(isOther))) this.#end(other)
-    const before = pairs.find((match) => !isOther(match))
-    const reopened = ended.find((match) => !isOther(match))
-    const matchedAtMs = (before ?? reopened)?.matchedAtMs ?? nowMs()
-    const wasMatched = before !== undefined && isConfidentMatch(before.pairScore)
+    const pairs = new Set([a, b].flatMap(({ ref }) => matches.listedMatchOf(ref) ?? []))
+    const before = [...pairs].find((match) => match.a === a && match.b === b)
+    for (const match of pairs) if (match !== before) this.#end(match)
+    const matchedAtMs = before?.matchedAtMs ?? nowMs()
+    const wasLive = before !== undefined && matches.matchOf(a.ref) === before
+    const wasMatched = wasLive && isConfidentMatch(before.pairScore)
     matches.put(a, b, pairScore, matchedAtMs)
     table.put({ a: a.ref.number, b: b.ref.number, matchedAtMs, ...pairScore })
     if (wasMatched !== isConfidentMatch(pairScore))

@@ -79,6 +79,11 @@ export class Matches implements MatchesView, MatchListView, CatalogWatcher {
     return this.#ended.get(market.number) ?? null
   }
 
+  /** The live or ended pair. */
+  listedMatchOf(market: MarketRef): MatchView | null {
+    return this.matchOf(market) ?? this.endedMatchOf(market)
+  }
+
   get endedCount(): number {
     return this.#ended.size / 2
   }
