@@ -129,7 +129,7 @@ test('returns no midpoint, price or spread when one side of the book is empty', 
 })
 
 test('starts market lists at the cursor `MA==` and ends the lists with the cursor `LTE=`', async () => {
-  venue.world.addEvent(1_005)
+  venue.world.addEvent(2_005)
   for (const path of ['/markets', '/simplified-markets', '/sampling-markets']) {
     const seen = new Set<unknown>()
     let cursor = 'MA=='
@@ -141,8 +141,8 @@ test('starts market lists at the cursor `MA==` and ends the lists with the curso
       cursor = String(body.next_cursor)
       pages += 1
     }
-    assert.equal(pages, 2)
-    assert.equal(seen.size, path === '/sampling-markets' ? 1_007 : 1_008)
+    assert.equal(pages, 3)
+    assert.equal(seen.size, path === '/sampling-markets' ? 2_007 : 2_008)
   }
   assert.equal((await get('/markets?next_cursor=!!')).status, 400)
 })
