@@ -22,7 +22,9 @@ import {
   WebhookWorld,
 } from '../../support/worlds/webhook-world.ts'
 
-const ROUNDS = process.env.TEST_LONG === '1' ? 12 : 2
+const isLong = process.env.TEST_LONG === '1'
+const ROUNDS = isLong ? 12 : 2
+const WINDOW_SEEDS = isLong ? 100 : 15
 const OK = { kind: 'answered', status: 200, retryAfterMs: null } as const
 
 async function openCrowd({ webhooks, hanging }: { webhooks: number; hanging: number }) {
@@ -196,7 +198,7 @@ async function storedWebhook(webhooks: MemoryWebhooks, box: SecretBox) {
 
 test('returns pending deliveries in order when deliveries are added before, within or after the window in memory', async () => {
   const { DeliveryWindow } = await import('../../../actors/webhooks/queue.ts')
-  for (let seed = 0; seed < 15; seed += 1) {
+  for (let seed = 0; seed < WINDOW_SEEDS; seed += 1) {
     const random = seededRandom('window', seed)
     const variant = new Map<number, number>()
     const taken = new Map<number, true>()

@@ -10,6 +10,8 @@ import { tradedOf } from '../../../http/dashboard/parts/figures.ts'
 import { foldedText } from '../../../http/dashboard/parts/market-facts.ts'
 import { feesRecord } from '../../../http/records/render.ts'
 
+const SEEDS = process.env.TEST_LONG === '1' ? 20 : 5
+
 const trade = (number: number): TapeTrade => ({
   id: `t${number}`,
   price: 0.5,
@@ -56,7 +58,7 @@ const bar = (minute: number, set: Partial<Bar> = {}): Bar => ({
 })
 
 test('retains the newest 200 distinct trades in time order for any order of arrival', () => {
-  for (let seed = 1; seed <= 5; seed += 1) {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom(seed)
     const all = Array.from({ length: 500 }, (_, number) => trade(number))
     const coming = [...all, ...all.slice(0, 100)]
@@ -86,7 +88,7 @@ test('lists the later of two simultaneous trades first, and ignores duplicates',
 })
 
 test('stores each candle once and in time order for any order of arrival', () => {
-  for (let seed = 1; seed <= 5; seed += 1) {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
     const random = seededRandom(seed)
     const bars = new MarketBars()
     const naive = new Map<number, Bar>()

@@ -12,6 +12,8 @@ import { parseQuery } from '../../../http/validation/query.ts'
 import { eventListing, listing } from '../../support/worlds/builders.ts'
 import { emptyCatalog, RandomCatalog } from '../../support/worlds/random-catalog.ts'
 
+const SEEDS = process.env.TEST_LONG === '1' ? 20 : 6
+
 type Opened = Pick<ReturnType<typeof emptyCatalog>, 'catalog' | 'clock'>
 
 function bytesOf({ body }: Answer): Uint8Array {
@@ -113,7 +115,7 @@ test('applies filters to the list of events, and reports every invalid parameter
 })
 
 test('returns every event once across pages while data changes, and rejects a cursor of a different list', async () => {
-  for (let seed = 0; seed < 6; seed += 1) {
+  for (let seed = 0; seed < SEEDS; seed += 1) {
     const random = seededRandom('event pages', seed)
     const world = new RandomCatalog(random, 60)
     const get = openRoutes(world)

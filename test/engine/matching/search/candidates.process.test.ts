@@ -11,6 +11,8 @@ import type { MatchMarket } from '../../../../engine/subject.ts'
 import { subject } from '../../../support/reference/word-scorer.ts'
 import { matchingWorld } from '../../../support/worlds/matching-world.ts'
 
+const isLong = process.env.TEST_LONG === '1'
+const STEPS = isLong ? 12_000 : 6_000
 const MAY_10 = Date.UTC(2026, 4, 10, 20)
 
 function shared(a: MatchMarket, b: MatchMarket): number {
@@ -91,7 +93,7 @@ describe('search keys of a market', () => {
 
 describe('candidate index', () => {
   test('finds nearly every pair that the simulator creates within a limited number of best candidates', () => {
-    const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: 1_500 })
+    const { a, b, planted } = matchingWorld({ seed: 4, marketsPerVenue: isLong ? 3_000 : 1_500 })
     const index = new Candidates()
     for (const [number, market] of b.markets.entries()) index.put(number, keysOfMarket(market))
     let requested = 0
@@ -105,7 +107,7 @@ describe('candidate index', () => {
       requested += 1
       if (numbers.some((number) => b.markets[number]?.key === pair.other)) found += 1
     }
-    assert.ok(requested > 500)
+    assert.ok(requested > (isLong ? 1_000 : 500))
     assert.ok(found >= requested * 0.98, `${found} of ${requested}`)
   })
 
@@ -118,7 +120,7 @@ describe('candidate index', () => {
     }
     const index = new Candidates()
     const living = new Map<number, BlockingKeys>()
-    for (let step = 0; step < 6_000; step += 1) {
+    for (let step = 0; step < STEPS; step += 1) {
       const id = random.below(1_500)
       if (random.next() < 0.7) {
         const filed = keys()

@@ -10,6 +10,9 @@ import { type ApiServer, openApiServer } from '../../../support/rigs/api-server.
 import { bid, level } from '../../../support/worlds/builders.ts'
 import { addMarkets, settled, simulateActivity } from '../../../support/worlds/market-activity.ts'
 
+const isLong = process.env.TEST_LONG === '1'
+const ROUNDS = isLong ? 300 : 150
+const LAST_CHANGES = isLong ? 500 : 200
 const clock = new ManualClock()
 let server: ApiServer
 let markets: readonly FakeMarket[] = []
@@ -60,7 +63,7 @@ describe('stream subscriptions', () => {
       { market_ids: ids.slice(5, 30) },
       { event_slugs: ['e1', 'E2'] },
     ]
-    for (let round = 0; round < 150; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       for (let index = random.below(40); index > 0; index -= 1) stir(random)
       if (round % 3 === 0) {
         const client = random.pick(clients)
@@ -75,7 +78,7 @@ describe('stream subscriptions', () => {
         { action: 'subscribe', id: 'all', channel: 'orderbook', market_ids: ['*'] },
         'synced',
       )
-      for (let index = 0; index < 200; index += 1) stir(random)
+      for (let index = 0; index < LAST_CHANGES; index += 1) stir(random)
       await settle(client)
       const rebuilt = new RebuiltBooks()
       // The first message after an unsubscribe and a new subscribe is a snapshot.
