@@ -57,7 +57,7 @@ export function MarketsPage({ route }: PageProps) {
               <table class="list stacked market-list">
                 <caption class="visually-hidden">Markets, live prices</caption>
                 ${marketHead(query)}
-                ${(pages.some(({ events }) => events.size > 0) ? groupsOf(pages) : pages.map(({ markets }) => [{ events: [], markets }])).map((groups, index) => html`<${MarketRows} key=${index} groups=${groups} />`)}
+                ${groupsOf(pages).map((groups, index) => html`<${MarketRows} key=${index} groups=${groups} />`)}
               </table>
             </div>
             <${CsvButton} name="markets" rows=${() =>

@@ -18,10 +18,12 @@ interface GroupedPage {
 
 /**
  * Groups for each page. An event with a matched market joins the group of the matched market's event, also on an earlier page.
+ * A page without events is one group.
  */
 export function groupsOf(pages: readonly GroupedPage[]): readonly (readonly EventGroup[])[] {
   const groupOf = new Map<string, { events: EventHead[]; markets: Market[] }>()
   return pages.map(({ markets, events }) => {
+    if (events.size === 0) return [{ events: [], markets }]
     const groups: EventGroup[] = []
     for (const [event, own] of eventsOf(markets, events)) {
       const group = own
