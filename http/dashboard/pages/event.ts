@@ -6,6 +6,7 @@ import { setTitle } from '../browser.ts'
 import { countText, gapText, priceText, stepDecimals, volumeText } from '../format.ts'
 import { html } from '../html.ts'
 import { CsvButton } from '../parts/csv-button.ts'
+import { eventFactsText } from '../parts/event-groups.ts'
 import {
   type EventMatch,
   fetchEventMatches,
@@ -112,7 +113,7 @@ function OneEvent({ loaded }: { readonly loaded: LoadedEvent }) {
           ? null
           : html`<li key=${one.platforms[0]} data-venue-event=${one.slug}>
         ${one === event ? one.title : html`<a href=${hrefOf('event', one.slug)}>${one.title}</a>`}
-        <span class="muted below">${venueText(one.platforms[0])}, ${countText(one.market_count)}${one.market_count === 1 ? ' market' : ' markets'}, ${volumeText(one.total_volume_24h, one.volume_unit)} in 24 h</span>
+        <span class="muted below">${venueText(one.platforms[0])}, ${eventFactsText(one)}</span>
       </li>`,
       )}
     </ul>

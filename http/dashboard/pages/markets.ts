@@ -3,10 +3,10 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { request } from '../api.ts'
 import { after, onKey, setAddressHash } from '../browser.ts'
-import { capital, countText, stepDecimals, volumeText } from '../format.ts'
+import { capital, stepDecimals, volumeText } from '../format.ts'
 import { html } from '../html.ts'
 import { allRows, CsvButton } from '../parts/csv-button.ts'
-import { type EventGroup, type EventHead, groupsOf } from '../parts/event-groups.ts'
+import { type EventGroup, type EventHead, eventFactsText, groupsOf } from '../parts/event-groups.ts'
 import { ChangingPrice, Time } from '../parts/figures.ts'
 import { InputField, stay } from '../parts/filters.ts'
 import { typed } from '../parts/forms.ts'
@@ -190,10 +190,7 @@ function MarketRows({ groups }: { readonly groups: readonly EventGroup[] }) {
 
 function eventRow(events: readonly EventHead[]) {
   const [first] = events
-  const facts = events.map(
-    ({ platforms, market_count: count, total_volume_24h: volume, volume_unit: unit }) =>
-      `${venueText(platforms[0])}: ${countText(count)}${count === 1 ? ' market' : ' markets'}, ${volumeText(volume, unit)} in 24 h`,
-  )
+  const facts = events.map((event) => `${venueText(event.platforms[0])}: ${eventFactsText(event)}`)
   const slugs = events.map(({ slug }) => slug)
   return html`<tr class="event" key=${`event ${slugs[0]}`} data-event=${slugs.join(' ')}><th scope="rowgroup" colspan=${COLUMNS.length}>
     <a href=${hrefOf('event', slugs[0] ?? null)}>${first?.title}</a> <span class="muted">${facts.join('; ')}</span>

@@ -1,5 +1,6 @@
 // Groups of a market list by event. Events of both venues whose markets are matched share a group.
 
+import { countText, volumeText } from '../format.ts'
 import type { EventPage, Market } from '../records.ts'
 
 export type EventHead = Omit<EventPage['events'][number], 'markets'>
@@ -9,6 +10,14 @@ export interface EventGroup {
   readonly events: readonly EventHead[]
   readonly markets: readonly Market[]
 }
+
+/** `2 markets, $1.2M in 24 h`. */
+export const eventFactsText = ({
+  market_count: count,
+  total_volume_24h: volume,
+  volume_unit: unit,
+}: EventHead): string =>
+  `${countText(count)} ${count === 1 ? 'market' : 'markets'}, ${volumeText(volume, unit)} in 24 h`
 
 interface GroupedPage {
   readonly markets: readonly Market[]
