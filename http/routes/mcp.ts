@@ -5,6 +5,7 @@ import type { AccountId } from '../../engine/ids.ts'
 import { isAddressHost } from '../request/peer-address.ts'
 import { type Answer, failure, plainText } from '../request/reply.ts'
 import { accountOf, type RequestFacts, type Route, rawRoute } from '../request/route.ts'
+import { textOf } from '../validation/body.ts'
 
 export interface McpRequest {
   readonly body: string
@@ -35,7 +36,6 @@ const PROTOCOL = [
   'mcp-protocol-version',
 ] as const
 const CREDENTIALS = ['x-api-key', 'authorization'] as const
-const decoder = new TextDecoder('utf-8', { fatal: true })
 
 export function mcpRoutes(mcp: McpView | undefined): readonly Route[] {
   if (mcp === undefined) return []
@@ -91,12 +91,4 @@ function present(
 ): Readonly<Record<string, string>> {
   const pairs = names.map((name) => [name, header(name)] as const)
   return Object.fromEntries(pairs.filter(([, value]) => value !== ''))
-}
-
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    return null
-  }
 }

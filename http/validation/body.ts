@@ -202,18 +202,23 @@ export function compileBody<P extends TProperties>({
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** Null if the bytes are not UTF-8. */
+export function textOf(bytes: Uint8Array): string | null {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return null
+  }
+}
+
 function parseJson(
   bytes: Uint8Array,
 ):
   | { kind: 'json'; value: unknown }
   | { kind: 'undecodable' }
   | { kind: 'invalid'; problems: Problem[] } {
-  let text: string
-  try {
-    text = utf8.decode(bytes)
-  } catch {
-    return { kind: 'undecodable' }
-  }
+  const text = textOf(bytes)
+  if (text === null) return { kind: 'undecodable' }
   if (text.trim() === '') {
     return { kind: 'invalid', problems: [problemOf(MISSING, ['body'], null)] }
   }
