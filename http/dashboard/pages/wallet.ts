@@ -8,7 +8,14 @@ import { html } from '../html.ts'
 import { Figures, Profit, Time } from '../parts/figures.ts'
 import { ChoiceField, changeQuery, chosen } from '../parts/filters.ts'
 import { typed } from '../parts/forms.ts'
-import { type Choice, MarketName, Picker, searchMarkets } from '../parts/picker.ts'
+import {
+  type Choice,
+  filled,
+  MarketName,
+  Picker,
+  RANKED_MAX,
+  searchMarkets,
+} from '../parts/picker.ts'
 import { Unanswered, useRequest } from '../parts/requests.ts'
 import { Empty, sentence, Waiting } from '../parts/states.ts'
 import { table } from '../parts/tables.ts'
@@ -140,9 +147,6 @@ export function describeRefusal(
   return error.status === 400 ? { title: 'Not a wallet.', detail: error.message } : null
 }
 
-const filled = (text: string | null): string | null =>
-  text === null || text.trim() === '' ? null : text
-
 const nameOf = (wallet: RankedWallet | WalletProfile): string =>
   filled(wallet.handle) ?? filled(wallet.pseudonym) ?? shortId(wallet.address)
 
@@ -213,9 +217,6 @@ export function windowRows({ windows }: Pick<WalletProfile, 'windows'>) {
 const SHOWN_FIGURES = ['realized_pnl', 'net_realized_pnl', 'volume', 'trades'] as const
 const isSame = (one: WindowFigures, other: WindowFigures): boolean =>
   SHOWN_FIGURES.every((name) => one[name] === other[name])
-
-/** The API's maximum. */
-const RANKED_MAX = 200
 
 interface Ranking {
   readonly wallets: readonly RankedWallet[]

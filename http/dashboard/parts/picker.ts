@@ -148,15 +148,20 @@ export const searchWallets: Search = async (text, signal) => {
   const wanted = text.toLowerCase()
   return wallets
     .flatMap(({ address, handle, pseudonym }) => {
-      const names = [handle, pseudonym].filter((name) => name !== null && name.trim() !== '')
-      const isFound = [...names, address].some((name) => name?.toLowerCase().includes(wanted))
+      const names = [handle, pseudonym].flatMap((name) => filled(name) ?? [])
+      const isFound = [...names, address].some((name) => name.toLowerCase().includes(wanted))
       return isFound ? [{ value: address, text: names[0] ?? address, note: shortId(address) }] : []
     })
     .slice(0, CHOICES_MAX)
 }
 
-/** The API's maximum. */
-const RANKED_MAX = 200
+/** Maximum wallets of the ranking in a response. */
+export const RANKED_MAX = 200
+
+/** Null for a blank text. */
+export const filled = (text: string | null): string | null =>
+  text === null || text.trim() === '' ? null : text
+
 const NAMES_MAX = 1_000
 
 const names = new Map<string, Promise<string>>()
